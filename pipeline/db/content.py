@@ -1,0 +1,434 @@
+"""Documents, their versions and chunks: staged by the ingest stages, switched by ``publish``.
+
+A document has at most one live version per index set. Everything of a new version is written beside
+it with ``live = false`` and is seen by no query; ``publish`` makes it live and removes the old one
+in the caller's transaction, so that a reader sees the whole old text or the whole new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from pipeline.db.tables import (
+    chunks,
+    document_versions,
+    documents,
+    embeddings,
+    postings,
+    sentence_embeddings,
+    track_statistics,
+)
+from pipeline.errors import ConflictError, NotFoundError
+from pipeline.ports import Vectors
+from pipeline.types import CatalogueEntry, Chunk, Document, Track
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file as it was last ingested."""
+
+    content_hash: str
+    track: Track
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A stored version of a document, staged or live."""
+
+    id: int
+    document_id: int
+    index_set_id: int
+    workspace: str
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class StagedVectors:
+    """The vectors of one chunk: (dimension,) of its search text, (n, dimension) of its sentences."""
+
+    chunk_id: int
+    content_hash: str
+    vector: Vectors
+    sentences: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The keyword side of one chunk: how often each term stands in it, and terms in all."""
+
+    frequencies: Mapping[str, int]
+    length: int
+
+
+def known(conn: Connection, workspace: str, index_set_id: int | None) -> dict[str, KnownFile]:
+    """The live files of a workspace by path."""
+    rows = conn.execute(
+        select(documents.c.path, documents.c.track, document_versions.c.content_hash)
+        .join(document_versions, document_versions.c.document_id == documents.c.id)
+        .where(
+            documents.c.workspace == workspace,
+            document_versions.c.index_set_id == index_set_id,
+            document_versions.c.live,
+        )
+    )
+    return {row.path: KnownFile(row.content_hash, Track(row.track)) for row in rows}
+
+
+def stage_version(
+    conn: Connection,
+    *,
+    workspace: str,
+    index_set_id: int,
+    document: Document,
+    content_hash: str,
+) -> int:
+    """Store a parsed document as a new version that nobody sees; returns the version's id."""
+    document_id = conn.execute(
+        upsert(documents)
+        .values(workspace=workspace, path=document.path, track=document.track)
+        .on_conflict_do_update(
+            index_elements=[documents.c.workspace, documents.c.path],
+            set_={"track": document.track},
+        )
+        .returning(documents.c.id)
+    ).scalar_one()
+    return conn.execute(
+        insert(document_versions)
+        .values(
+            document_id=document_id,
+            index_set_id=index_set_id,
+            content_hash=content_hash,
+            title=document.title,
+            summary=document.summary,
+            text=document.text,
+            triggers=list(document.triggers),
+            metadata=dict(document.metadata),
+            language=document.language,
+            parser=document.parser,
+            warnings=list(document.warnings),
+        )
+        .returning(document_versions.c.id)
+    ).scalar_one()
+
+
+def version(conn: Connection, version_id: int | None) -> Version:
+    """Load a version. Raises NotFoundError when it is gone."""
+    row = conn.execute(
+        select(document_versions, documents.c.workspace, documents.c.track, documents.c.path)
+        .join(documents, documents.c.id == document_versions.c.document_id)
+        .where(document_versions.c.id == version_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFoundError("The staged version of this file is gone: ingest it again.")
+    return Version(
+        id=row.id,
+        document_id=row.document_id,
+        index_set_id=row.index_set_id,
+        workspace=row.workspace,
+        document=Document(
+            path=row.path,
+            track=Track(row.track),
+            title=row.title,
+            text=row.text,
+            summary=row.summary,
+            triggers=tuple(row.triggers),
+            metadata=row.metadata,
+            language=row.language,
+            parser=row.parser,
+            warnings=tuple(row.warnings),
+        ),
+    )
+
+
+def discard(conn: Connection, version_id: int | None) -> None:
+    """Remove a version that was staged and never published, and all that hangs on it."""
+    conn.execute(
+        delete(document_versions).where(
+            document_versions.c.id == version_id, ~document_versions.c.live
+        )
+    )
+
+
+def stage_chunks(
+    conn: Connection, version_id: int, pieces: Sequence[Chunk], terms: Sequence[Terms]
+) -> None:
+    """Store the chunks of a staged version, in place of those of an earlier try."""
+    conn.execute(delete(chunks).where(chunks.c.version_id == version_id))
+    conn.execute(
+        insert(chunks),
+        [
+            {
+                "version_id": version_id,
+                "ordinal": piece.ordinal,
+                "heading": piece.heading,
+                "text": piece.text,
+                "search_text": piece.search_text,
+                "sentences": list(piece.sentences),
+                "language": piece.language,
+                "token_count": piece.token_count,
+                "term_count": keywords.length,
+                "content_hash": piece.content_hash,
+            }
+            for piece, keywords in zip(pieces, terms, strict=True)
+        ],
+    )
+
+
+def load_chunks(
+    conn: Connection, version_id: int, *, without_vectors: bool = False, limit: int | None = None
+) -> dict[int, Chunk]:
+    """The chunks of a version by id, in order; only those still to embed if asked."""
+    query = (
+        select(chunks)
+        .where(chunks.c.version_id == version_id)
+        .order_by(chunks.c.ordinal)
+        .limit(limit)
+    )
+    if without_vectors:
+        query = query.where(
+            ~select(embeddings.c.chunk_id).where(embeddings.c.chunk_id == chunks.c.id).exists()
+        )
+    return {
+        row.id: Chunk(
+            ordinal=row.ordinal,
+            heading=row.heading,
+            text=row.text,
+            search_text=row.search_text,
+            sentences=tuple(row.sentences),
+            language=row.language,
+            token_count=row.token_count,
+            content_hash=row.content_hash,
+        )
+        for row in conn.execute(query)
+    }
+
+
+def reuse_vectors(conn: Connection, staged: Version) -> int:
+    """Give chunks of ``staged`` the vectors of equal text in the same index set; returns how many.
+
+    So an edit in one section embeds that section only.
+    """
+    reused = conn.execute(
+        text(
+            """
+            INSERT INTO rag.embeddings (chunk_id, index_set_id, workspace, track, content_hash,
+                                        sample_key, embedding)
+            SELECT DISTINCT ON (new.id) new.id, old.index_set_id, :workspace, :track,
+                   old.content_hash, old.sample_key, old.embedding
+            FROM rag.chunks new
+            JOIN rag.embeddings old ON old.index_set_id = :index_set_id
+                                   AND old.content_hash = new.content_hash
+            WHERE new.version_id = :version_id
+            ORDER BY new.id, old.chunk_id
+            ON CONFLICT (chunk_id) DO NOTHING
+            RETURNING chunk_id, content_hash
+            """
+        ),
+        {
+            "workspace": staged.workspace,
+            "track": staged.document.track,
+            "index_set_id": staged.index_set_id,
+            "version_id": staged.id,
+        },
+    ).all()
+    if reused:
+        conn.execute(
+            text(
+                """
+                INSERT INTO rag.sentence_embeddings (chunk_id, ordinal, embedding)
+                SELECT new.chunk_id, s.ordinal, s.embedding
+                FROM rag.embeddings new
+                CROSS JOIN LATERAL (
+                    SELECT min(old.chunk_id) AS chunk_id FROM rag.embeddings old
+                    WHERE old.index_set_id = new.index_set_id
+                      AND old.content_hash = new.content_hash
+                      AND old.chunk_id <> ALL(:reused)
+                ) source
+                JOIN rag.sentence_embeddings s ON s.chunk_id = source.chunk_id
+                WHERE new.chunk_id = ANY(:reused)
+                """
+            ),
+            {"reused": [row.chunk_id for row in reused]},
+        )
+    return len(reused)
+
+
+def stage_vectors(conn: Connection, staged: Version, vectors: Sequence[StagedVectors]) -> None:
+    """Store vectors of a staged version; those that a second try brings again are kept once."""
+    if not vectors:
+        return
+    conn.execute(
+        upsert(embeddings).on_conflict_do_nothing(),
+        [
+            {
+                "chunk_id": item.chunk_id,
+                "index_set_id": staged.index_set_id,
+                "workspace": staged.workspace,
+                "track": staged.document.track,
+                "content_hash": item.content_hash,
+                "sample_key": _sample_key(item.content_hash),
+                "embedding": item.vector,
+            }
+            for item in vectors
+        ],
+    )
+    sentences = [
+        {"chunk_id": item.chunk_id, "ordinal": ordinal, "embedding": row}
+        for item in vectors
+        for ordinal, row in enumerate(np.atleast_2d(item.sentences))
+        if row.size
+    ]
+    if sentences:
+        conn.execute(upsert(sentence_embeddings).on_conflict_do_nothing(), sentences)
+
+
+def _sample_key(content_hash: str) -> int:
+    """A number spread evenly by a hash. The rows with the lowest ones are a random sample that
+
+    stays the same while others come and go (bottom-k sampling), and one index range reads it.
+    """
+    digest = hashlib.blake2b(content_hash.encode(), digest_size=8, person=b"sample").digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def publish(conn: Connection, staged: Version, terms: Mapping[int, Terms]) -> None:
+    """Make the staged version the document's live one and remove the one before.
+
+    ``terms`` holds the keyword side by chunk id. A version older than the live one is discarded: a
+    later run has overtaken it. Raises ConflictError when a chunk has no vector.
+    """
+    # Writers of the same document wait here for each other; readers don't.
+    conn.execute(
+        select(documents.c.id).where(documents.c.id == staged.document_id).with_for_update()
+    )
+    current = conn.execute(
+        select(document_versions.c.id).where(
+            document_versions.c.document_id == staged.document_id,
+            document_versions.c.index_set_id == staged.index_set_id,
+            document_versions.c.live,
+        )
+    ).scalar_one_or_none()
+    if current is not None and current >= staged.id:
+        discard(conn, staged.id)
+        return
+    if current is not None:
+        _withdraw(conn, current)
+        conn.execute(delete(document_versions).where(document_versions.c.id == current))
+    conn.execute(
+        update(document_versions).where(document_versions.c.id == staged.id).values(live=True)
+    )
+    _put_live(conn, staged, terms)
+
+
+def _put_live(conn: Connection, shown: Version, terms: Mapping[int, Terms]) -> None:
+    own = select(chunks.c.id).where(chunks.c.version_id == shown.id)
+    live = conn.execute(
+        update(embeddings)
+        .where(
+            embeddings.c.chunk_id.in_(own),
+            embeddings.c.content_hash
+            == select(chunks.c.content_hash)
+            .where(chunks.c.id == embeddings.c.chunk_id)
+            .scalar_subquery(),
+        )
+        .values(live=True, track=shown.document.track)
+    ).rowcount
+    if live != len(terms):
+        raise ConflictError(
+            f"{shown.document.path}: {live} of {len(terms)} chunks have a vector. Ingest it again."
+        )
+    scope = {
+        "index_set_id": shown.index_set_id,
+        "workspace": shown.workspace,
+        "track": shown.document.track,
+    }
+    rows = [
+        scope | {"term": term, "chunk_id": chunk_id, "frequency": count, "length": keywords.length}
+        for chunk_id, keywords in terms.items()
+        for term, count in keywords.frequencies.items()
+    ]
+    if rows:
+        conn.execute(insert(postings), rows)
+    _count(conn, scope, len(terms), sum(keywords.length for keywords in terms.values()))
+
+
+def _withdraw(conn: Connection, version_id: int) -> None:
+    """Take a live version out of every search."""
+    row = conn.execute(
+        select(document_versions.c.index_set_id, documents.c.workspace, embeddings.c.track)
+        .join(documents, documents.c.id == document_versions.c.document_id)
+        .join(chunks, chunks.c.version_id == document_versions.c.id)
+        .join(embeddings, embeddings.c.chunk_id == chunks.c.id)
+        .where(document_versions.c.id == version_id)
+        .limit(1)
+    ).one_or_none()
+    if row is None:
+        return
+    own = select(chunks.c.id).where(chunks.c.version_id == version_id)
+    sizes = conn.execute(
+        select(func.count(), func.coalesce(func.sum(chunks.c.term_count), 0)).where(
+            chunks.c.version_id == version_id
+        )
+    ).one()
+    conn.execute(update(embeddings).where(embeddings.c.chunk_id.in_(own)).values(live=False))
+    conn.execute(delete(postings).where(postings.c.chunk_id.in_(own)))
+    scope = {
+        "index_set_id": row.index_set_id,
+        "workspace": row.workspace,
+        "track": row.track,
+    }
+    _count(conn, scope, -sizes[0], -sizes[1])
+
+
+def _count(conn: Connection, scope: Mapping[str, object], pieces: int, terms: int) -> None:
+    statement = upsert(track_statistics).values(**scope, chunks=pieces, terms=terms, version=1)
+    conn.execute(
+        statement.on_conflict_do_update(
+            index_elements=list(track_statistics.primary_key.columns),
+            set_={
+                "chunks": track_statistics.c.chunks + statement.excluded.chunks,
+                "terms": track_statistics.c.terms + statement.excluded.terms,
+                "version": track_statistics.c.version + literal(1),
+            },
+        )
+    )
+
+
+def remove(conn: Connection, workspace: str, path: str) -> None:
+    """Remove a document with all its versions; nothing if it is gone already."""
+    document_id = conn.execute(
+        select(documents.c.id)
+        .where(documents.c.workspace == workspace, documents.c.path == path)
+        .with_for_update()
+    ).scalar_one_or_none()
+    if document_id is None:
+        return
+    for version_id in conn.execute(
+        select(document_versions.c.id).where(
+            document_versions.c.document_id == document_id, document_versions.c.live
+        )
+    ).scalars():
+        _withdraw(conn, version_id)
+    conn.execute(delete(documents).where(documents.c.id == document_id))
+
+
+def catalogue(conn: Connection, workspace: str, index_set_id: int) -> list[CatalogueEntry]:
+    """Title and one-line summary of every live project, by title."""
+    rows = conn.execute(
+        select(document_versions.c.title, document_versions.c.summary)
+        .join(documents, documents.c.id == document_versions.c.document_id)
+        .where(
+            documents.c.workspace == workspace,
+            documents.c.track == Track.PROJECT,
+            document_versions.c.index_set_id == index_set_id,
+            document_versions.c.live,
+        )
+        .order_by(document_versions.c.title)
+    )
+    return [CatalogueEntry(row.title, row.summary) for row in rows]

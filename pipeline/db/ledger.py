@@ -1,0 +1,230 @@
+"""Rows as units of work: claim, heartbeat, hand on, fail, and find what was lost.
+
+PostgreSQL is the record and a message is only a hint that a row has work to do. So every rule is
+about the row:
+
+- A worker **claims** a row for one stage. The claim sets a **lease** (``lease_until``), which a
+  heartbeat extends, and raises the **fencing token**. A second message for the same stage finds the
+  lease, or a later stage, and does nothing.
+- Every write at the end of a stage names the token that its claim got. A worker that was taken for
+  dead and comes back holds an old token: its write changes no row and raises LeaseLostError.
+- A row whose lease has run out, or that has no lease and whose message is gone from the broker, is
+  **lost**; the sweep sends it again. After ``max_attempts`` claims of one stage it fails instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Table, and_, func, or_, select, update
+
+from pipeline.db.tables import ingest_items, ingest_runs, jobs
+from pipeline.errors import LeaseLostError
+from pipeline.types import JobStatus, Stage
+
+UNFINISHED = (JobStatus.QUEUED, JobStatus.RUNNING)
+
+ENDED_CHANNEL = "lastro_ended"
+"""The NOTIFY channel; the payload is ``<table>:<id>``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to run ``stage`` of a row until the lease ends. ``row`` is the row as claimed."""
+
+    table: Table
+    id: Any
+    stage: Stage
+    token: int
+    row: RowMapping
+
+
+def claim(
+    conn: Connection, table: Table, row_id: Any, stage: Stage, *, owner: str, lease_s: float
+) -> Claim | None:
+    """Take the row for ``stage``; None when it is another worker's, ended, or at another stage."""
+    row = (
+        conn.execute(
+            update(table)
+            .where(
+                table.c.id == row_id,
+                table.c.stage == stage,
+                table.c.status.in_(UNFINISHED),
+                or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
+            )
+            .values(
+                status=JobStatus.RUNNING,
+                token=table.c.token + 1,
+                attempts=table.c.attempts + 1,
+                lease_until=func.now() + timedelta(seconds=lease_s),
+                lease_owner=owner,
+                started_at=func.coalesce(table.c.started_at, func.now()),
+            )
+            .returning(table)
+        )
+        .mappings()
+        .one_or_none()
+    )
+    return None if row is None else Claim(table, row_id, stage, row["token"], row)
+
+
+def heartbeat(conn: Connection, held: Claim, *, lease_s: float) -> bool:
+    """Extend the lease; False when it is lost, so that the stage may as well stop."""
+    result = conn.execute(
+        update(held.table)
+        .where(_still(held))
+        .values(lease_until=func.now() + timedelta(seconds=lease_s))
+    )
+    return result.rowcount == 1
+
+
+def hand_on(
+    conn: Connection, held: Claim, stage: Stage, *, state: Mapping[str, Any] | None = None
+) -> None:
+    """End the held stage and make the row ready for ``stage``, whose message the caller sends next.
+
+    Raises LeaseLostError when the claim is no longer this worker's.
+    """
+    values: dict[str, Any] = {
+        "stage": stage,
+        "attempts": 0,
+        "lease_until": None,
+        "sends": held.table.c.sends + 1,
+        "sent_at": func.now(),
+    }
+    if state is not None:
+        values["state"] = state
+    _write(conn, held, values)
+
+
+def finish(conn: Connection, held: Claim, status: JobStatus, **values: Any) -> None:
+    """End the row and tell those who wait for it, at the commit.
+
+    Raises LeaseLostError when the claim is no longer this worker's.
+    """
+    _write(
+        conn,
+        held,
+        {"status": status, "lease_until": None, "finished_at": func.now(), "state": {}} | values,
+    )
+    notify_ended(conn, held.table, held.id)
+
+
+def cancel(conn: Connection, table: Table, condition: Any, **values: Any) -> None:
+    """Cancel the unfinished rows that ``condition`` names, wherever they are.
+
+    The raised token makes the write of a worker that is at one of them right now fail.
+    """
+    rows = conn.execute(
+        update(table)
+        .where(condition, table.c.status.in_(UNFINISHED))
+        .values(
+            status=JobStatus.CANCELLED,
+            token=table.c.token + 1,
+            lease_until=None,
+            finished_at=func.now(),
+            state={},
+            **values,
+        )
+        .returning(table.c.id)
+    )
+    for row in rows:
+        notify_ended(conn, table, row.id)
+
+
+def notify_ended(conn: Connection, table: Table, row_id: Any) -> None:
+    """Tell the listeners of ``lastro_ended`` that a row has ended."""
+    conn.execute(select(func.pg_notify(ENDED_CHANNEL, f"{table.name}:{row_id}")))
+
+
+def put_back(conn: Connection, held: Claim, *, pause_s: float, code: str, reason: str) -> None:
+    """Give the row back after a passing failure: the sweep sends it again after ``pause_s``."""
+    _write(
+        conn,
+        held,
+        {
+            "lease_until": None,
+            "sent_at": None,
+            "not_before": func.now() + timedelta(seconds=pause_s),
+            "error_code": code,
+            "error": reason,
+        },
+    )
+
+
+def _still(held: Claim) -> Any:
+    table = held.table
+    return and_(
+        table.c.id == held.id,
+        table.c.token == held.token,
+        table.c.stage == held.stage,
+        table.c.status == JobStatus.RUNNING,
+    )
+
+
+def _write(conn: Connection, held: Claim, values: Mapping[str, Any]) -> None:
+    if conn.execute(update(held.table).where(_still(held)).values(**values)).rowcount != 1:
+        raise LeaseLostError(
+            f"{held.table.name} {held.id}: the lease of stage {held.stage} is lost"
+        )
+
+
+# --- the sweep's side
+
+
+def suspects(conn: Connection, table: Table, *, grace_s: float) -> list[tuple[Any, Stage]]:
+    """Unfinished rows that no worker holds and whose last message is older than ``grace_s``.
+
+    Their message may just be waiting in the broker: the caller looks there before sending again.
+    """
+    rows = conn.execute(
+        select(table.c.id, table.c.stage).where(
+            table.c.status.in_(UNFINISHED),
+            or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
+            or_(
+                table.c.sent_at.is_(None),
+                table.c.sent_at < func.now() - timedelta(seconds=grace_s),
+            ),
+            or_(table.c.not_before.is_(None), table.c.not_before < func.now()),
+        )
+    )
+    return [(row.id, Stage(row.stage)) for row in rows]
+
+
+def exhausted(
+    conn: Connection, table: Table, ids: Collection[Any], *, max_attempts: int
+) -> list[RowMapping]:
+    """Of the lost rows ``ids``, those that were tried often enough; locked until the commit."""
+    return list(
+        conn.execute(
+            select(table)
+            .where(table.c.id.in_(ids), _lost(table), table.c.attempts >= max_attempts)
+            .with_for_update(skip_locked=True)
+        ).mappings()
+    )
+
+
+def mark_sent_again(
+    conn: Connection, table: Table, ids: Collection[Any]
+) -> list[tuple[Any, Stage]]:
+    """Record a new message for each of ``ids`` that is still lost; the caller sends them."""
+    rows = conn.execute(
+        update(table)
+        .where(table.c.id.in_(ids), _lost(table))
+        .values(sends=table.c.sends + 1, sent_at=func.now(), lease_until=None)
+        .returning(table.c.id, table.c.stage)
+    )
+    return [(row.id, Stage(row.stage)) for row in rows]
+
+
+def _lost(table: Table) -> Any:
+    return and_(
+        table.c.status.in_(UNFINISHED),
+        or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
+    )
+
+
+LEDGERS = (jobs, ingest_runs, ingest_items)

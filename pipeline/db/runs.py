@@ -1,0 +1,245 @@
+"""Ingest runs and their files: what a sync found to do, and how each file ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import Connection, case, delete, func, insert, select, text, update
+
+from pipeline.db import ledger
+from pipeline.db.ledger import UNFINISHED, Claim
+from pipeline.db.tables import document_versions, ingest_items, ingest_runs
+from pipeline.errors import NotFoundError
+from pipeline.types import JobStatus, Stage, Track
+
+FIRST_STAGE = {"add": Stage.PARSE, "change": Stage.PARSE, "remove": Stage.PUBLISH}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One file that a run has to add, change or remove."""
+
+    path: str
+    track: Track
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """What an operator sees of a run.
+
+    ``counts`` has added, changed, removed, unchanged, failed, total and finished (files).
+    """
+
+    id: UUID
+    status: JobStatus
+    track: Track | None
+    counts: dict[str, int]
+    failures: list[dict[str, str]]
+    warnings: list[dict[str, str]]
+    error_code: str | None
+    error: str | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def start(
+    conn: Connection,
+    *,
+    workspace: str,
+    root: str,
+    prefix: str = "",
+    track: Track | None = None,
+    force: bool = False,
+) -> UUID:
+    """Record a run; after the commit the caller sends stage ``plan`` for it.
+
+    ``root`` is the content folder as the ingest worker sees it, ``prefix`` one folder or file of it.
+    """
+    run_id = uuid4()
+    conn.execute(
+        insert(ingest_runs).values(
+            id=run_id,
+            workspace=workspace,
+            root=root,
+            prefix=prefix,
+            track=track,
+            force=force,
+            stage=Stage.PLAN,
+            sends=1,
+            sent_at=func.now(),
+        )
+    )
+    return run_id
+
+
+def view(conn: Connection, workspace: str, run_id: UUID) -> RunView:
+    """The run as its owner sees it. Raises NotFoundError: unknown, or another workspace's."""
+    run = conn.execute(
+        select(ingest_runs).where(ingest_runs.c.id == run_id, ingest_runs.c.workspace == workspace)
+    ).one_or_none()
+    if run is None:
+        raise NotFoundError(f"There is no ingest run {run_id}.")
+    counts = {"added": 0, "changed": 0, "removed": 0, "unchanged": run.unchanged, "failed": 0}
+    total = finished = 0
+    verb = {"add": "added", "change": "changed", "remove": "removed"}
+    for action, status, count in conn.execute(
+        select(ingest_items.c.action, ingest_items.c.status, func.count())
+        .where(ingest_items.c.run_id == run_id)
+        .group_by(ingest_items.c.action, ingest_items.c.status)
+    ):
+        total += count
+        if status not in UNFINISHED:
+            finished += count
+        if status == JobStatus.DONE:
+            counts[verb[action]] += count
+        elif status == JobStatus.FAILED:
+            counts["failed"] += count
+    failures = conn.execute(
+        select(
+            ingest_items.c.path,
+            ingest_items.c.stage,
+            ingest_items.c.error_code,
+            ingest_items.c.error,
+        )
+        .where(ingest_items.c.run_id == run_id, ingest_items.c.status == JobStatus.FAILED)
+        .order_by(ingest_items.c.path)
+    )
+    return RunView(
+        id=run.id,
+        status=JobStatus(run.status),
+        track=Track(run.track) if run.track else None,
+        counts=counts | {"total": total, "finished": finished},
+        failures=[
+            {
+                "path": row.path,
+                "stage": row.stage,
+                "code": row.error_code or "",
+                "reason": row.error or "",
+            }
+            for row in failures
+        ],
+        warnings=run.skipped,
+        error_code=run.error_code,
+        error=run.error,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+    )
+
+
+def planned(
+    conn: Connection,
+    held: Claim,
+    work: Sequence[Work],
+    *,
+    unchanged: int,
+    skipped: Sequence[dict[str, str]],
+) -> list[tuple[int, Stage]]:
+    """Turn a plan into items; returns the messages to send after the commit.
+
+    The run has no message of its own from here on: it ends with its last item. Raises
+    LeaseLostError when another worker has planned it meanwhile.
+    """
+    ledger.hand_on(conn, held, Stage.PUBLISH)
+    conn.execute(
+        update(ingest_runs)
+        .where(ingest_runs.c.id == held.id)
+        .values(
+            unchanged=unchanged,
+            skipped=list(skipped),
+            not_before=text("'infinity'"),  # no message of its own, so none can be lost
+        )
+    )
+    if not work:
+        settle(conn, held.id)
+        return []
+    rows = conn.execute(
+        insert(ingest_items).returning(ingest_items.c.id, ingest_items.c.stage),
+        [
+            {
+                "run_id": held.id,
+                "workspace": held.row["workspace"],
+                "path": item.path,
+                "track": item.track,
+                "action": item.action,
+                "stage": FIRST_STAGE[item.action],
+                "sends": 1,
+                "sent_at": func.now(),
+            }
+            for item in work
+        ],
+    )
+    return [(row.id, Stage(row.stage)) for row in rows]
+
+
+def set_version(conn: Connection, held: Claim, version_id: int | None) -> None:
+    """Note which staged version an item works on."""
+    conn.execute(
+        update(ingest_items).where(ingest_items.c.id == held.id).values(version_id=version_id)
+    )
+
+
+def settle(conn: Connection, run_id: UUID) -> bool:
+    """End the run if it is planned and all its items have ended; True when this call ended it."""
+    items = select(ingest_items.c.id).where(ingest_items.c.run_id == run_id)
+    failed = items.where(ingest_items.c.status == JobStatus.FAILED).exists()
+    done = items.where(ingest_items.c.status == JobStatus.DONE).exists()
+    ended = conn.execute(
+        update(ingest_runs)
+        .where(
+            ingest_runs.c.id == run_id,
+            ingest_runs.c.status == JobStatus.RUNNING,
+            ingest_runs.c.stage == Stage.PUBLISH,
+            ~items.where(ingest_items.c.status.in_(UNFINISHED)).exists(),
+        )
+        .values(
+            status=case(
+                (failed & (done | (ingest_runs.c.unchanged > 0)), JobStatus.PARTIAL.value),
+                (failed, JobStatus.FAILED.value),
+                else_=JobStatus.DONE.value,
+            ),
+            finished_at=func.now(),
+        )
+    ).rowcount
+    if ended:
+        ledger.notify_ended(conn, ingest_runs, run_id)
+    return ended == 1
+
+
+def unsettled(conn: Connection) -> list[UUID]:
+    """Runs that may be over without having noticed: the worker of the last item died there."""
+    return list(
+        conn.execute(
+            select(ingest_runs.c.id).where(
+                ingest_runs.c.status == JobStatus.RUNNING, ingest_runs.c.stage == Stage.PUBLISH
+            )
+        ).scalars()
+    )
+
+
+def remove_old(conn: Connection, *, keep_days: int) -> None:
+    """Remove ended runs past ``keep_days`` and staged versions that no unfinished item needs."""
+    conn.execute(
+        delete(ingest_runs).where(
+            ingest_runs.c.finished_at < func.now() - timedelta(days=keep_days)
+        )
+    )
+    needed: Any = (
+        select(ingest_items.c.id)
+        .where(
+            ingest_items.c.version_id == document_versions.c.id,
+            ingest_items.c.status.in_(UNFINISHED),
+        )
+        .exists()
+    )
+    conn.execute(
+        delete(document_versions).where(
+            ~document_versions.c.live,
+            ~needed,
+            document_versions.c.created_at < func.now() - timedelta(hours=1),
+        )
+    )

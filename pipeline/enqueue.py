@@ -1,0 +1,37 @@
+"""The only sender of tasks. A message carries an id, never content.
+
+Call it after the commit that made the row ready. A message that can't be sent is not an error of
+the caller: the row is the record and the sweep sends it as soon as the broker is back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from pipeline.broker import PRIORITY, QUEUE_OF, celery_app, task_name
+from pipeline.types import Stage
+
+log = structlog.get_logger(__name__)
+
+
+def send(stage: Stage, row_id: Any) -> bool:
+    """Tell a worker that the row ``row_id`` is ready for ``stage``.
+
+    Returns False, and logs, when the broker can't be reached.
+    """
+    try:
+        celery_app().send_task(
+            task_name(stage),
+            args=[str(row_id)],
+            queue=QUEUE_OF[stage].value,
+            priority=PRIORITY[stage],
+            retry=False,
+        )
+    except (OperationalError, RedisError, OSError) as error:
+        log.warning("message_not_sent", stage=stage, row=str(row_id), reason=str(error))
+        return False
+    return True
