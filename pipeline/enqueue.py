@@ -6,6 +6,7 @@ the caller: the row is the record and the sweep sends it as soon as the broker i
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import structlog
@@ -27,6 +28,7 @@ def send(stage: Stage, row_id: Any) -> bool:
         celery_app().send_task(
             task_name(stage),
             args=[str(row_id)],
+            task_id=task_id(stage, row_id),
             queue=QUEUE_OF[stage].value,
             priority=PRIORITY[stage],
             retry=False,
@@ -35,3 +37,15 @@ def send(stage: Stage, row_id: Any) -> bool:
         log.warning("message_not_sent", stage=stage, row=str(row_id), reason=str(error))
         return False
     return True
+
+
+def task_id(stage: Stage, row_id: Any) -> str:
+    """A message's id: it names the row and the stage, so that Flower and the sweep can tell."""
+    return f"{row_id}.{stage}.{secrets.token_hex(4)}"
+
+
+def named_in(message_id: str) -> tuple[str, str] | None:
+    """The row's id and the stage that ``task_id`` put into a message's id; None for others."""
+    row_id, _, rest = message_id.partition(".")
+    stage, _, nonce = rest.partition(".")
+    return (row_id, stage) if nonce else None

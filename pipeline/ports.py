@@ -27,11 +27,13 @@ class Parser(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors. Prefixes that the model wants are added inside, exactly once."""
+    """Turns text into unit vectors; the prefixes that the model wants are added inside, once."""
 
     model: str
     revision: str
     dimension: int
+    query_prefix: str
+    passage_prefix: str
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """(n, dimension) float32, rows of length 1. Raises TransientError or InvalidVectorError."""

@@ -134,10 +134,19 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A text to search for. ``vector`` is None when the embedder could not be reached."""
+
+    text: str
+    vector: tuple[float, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one query found: candidates of all tracks in fused order, and the query's background."""
+    """What one query found in one track: candidates in fused order, and the query's background."""
 
     query: str
+    track: Track
     candidates: tuple[Candidate, ...]
     background: Background
 

@@ -11,9 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from pipeline.db.tables import assistants
 
 
-def save(conn: Connection, workspace: str, assistant: Mapping[str, Any], content_hash: str) -> None:
+def save(conn: Connection, workspace: str, assistant: Mapping[str, Any]) -> None:
     """Store the pack's assistant in place of the one before."""
-    values = {"assistant": dict(assistant), "content_hash": content_hash}
+    values = {"assistant": dict(assistant)}
     conn.execute(
         insert(assistants)
         .values(workspace=workspace, **values)

@@ -180,50 +180,52 @@ def suspects(conn: Connection, table: Table, *, grace_s: float) -> list[tuple[An
 
     Their message may just be waiting in the broker: the caller looks there before sending again.
     """
-    rows = conn.execute(
-        select(table.c.id, table.c.stage).where(
-            table.c.status.in_(UNFINISHED),
-            or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
-            or_(
-                table.c.sent_at.is_(None),
-                table.c.sent_at < func.now() - timedelta(seconds=grace_s),
-            ),
-            or_(table.c.not_before.is_(None), table.c.not_before < func.now()),
-        )
-    )
+    rows = conn.execute(select(table.c.id, table.c.stage).where(_unattended(table, grace_s)))
     return [(row.id, Stage(row.stage)) for row in rows]
 
 
 def exhausted(
-    conn: Connection, table: Table, ids: Collection[Any], *, max_attempts: int
+    conn: Connection, table: Table, ids: Collection[Any], *, grace_s: float, max_attempts: int
 ) -> list[RowMapping]:
     """Of the lost rows ``ids``, those that were tried often enough; locked until the commit."""
     return list(
         conn.execute(
             select(table)
-            .where(table.c.id.in_(ids), _lost(table), table.c.attempts >= max_attempts)
+            .where(
+                table.c.id.in_(ids),
+                _unattended(table, grace_s),
+                table.c.attempts >= max_attempts,
+            )
             .with_for_update(skip_locked=True)
         ).mappings()
     )
 
 
 def mark_sent_again(
-    conn: Connection, table: Table, ids: Collection[Any]
+    conn: Connection, table: Table, ids: Collection[Any], *, grace_s: float
 ) -> list[tuple[Any, Stage]]:
-    """Record a new message for each of ``ids`` that is still lost; the caller sends them."""
+    """Record a new message for each of ``ids`` that is still lost; the caller sends them.
+
+    A row that has moved on since the caller looked has a young message and is left alone.
+    """
     rows = conn.execute(
         update(table)
-        .where(table.c.id.in_(ids), _lost(table))
+        .where(table.c.id.in_(ids), _unattended(table, grace_s))
         .values(sends=table.c.sends + 1, sent_at=func.now(), lease_until=None)
         .returning(table.c.id, table.c.stage)
     )
     return [(row.id, Stage(row.stage)) for row in rows]
 
 
-def _lost(table: Table) -> Any:
+def _unattended(table: Table, grace_s: float) -> Any:
     return and_(
         table.c.status.in_(UNFINISHED),
         or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
+        or_(
+            table.c.sent_at.is_(None),
+            table.c.sent_at < func.now() - timedelta(seconds=grace_s),
+        ),
+        or_(table.c.not_before.is_(None), table.c.not_before < func.now()),
     )
 
 

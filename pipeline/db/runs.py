@@ -176,6 +176,16 @@ def planned(
     return [(row.id, Stage(row.stage)) for row in rows]
 
 
+def root(conn: Connection, run_id: UUID) -> str:
+    """The content folder of run ``run_id``. Raises NotFoundError when the run is gone."""
+    folder = conn.execute(
+        select(ingest_runs.c.root).where(ingest_runs.c.id == run_id)
+    ).scalar_one_or_none()
+    if folder is None:
+        raise NotFoundError(f"There is no ingest run {run_id}.")
+    return str(folder)
+
+
 def set_version(conn: Connection, held: Claim, version_id: int | None) -> None:
     """Note which staged version an item works on."""
     conn.execute(

@@ -134,7 +134,6 @@ assistants = Table(
     "assistants",
     metadata,
     Column("workspace", Text, primary_key=True),
-    Column("content_hash", Text, nullable=False),
     _json("assistant"),
     _time("updated_at", now=True),
 )
@@ -206,6 +205,7 @@ embeddings = Table(
         "ix_embeddings_sample",
         "index_set_id",
         "workspace",
+        "track",
         "sample_key",
         postgresql_where=text("live"),
     ),

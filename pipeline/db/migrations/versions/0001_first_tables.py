@@ -37,7 +37,6 @@ def upgrade() -> None:
     op.create_table(
         "assistants",
         sa.Column("workspace", sa.Text(), nullable=False),
-        sa.Column("content_hash", sa.Text(), nullable=False),
         sa.Column(
             "assistant",
             postgresql.JSONB(astext_type=sa.Text()),
@@ -563,7 +562,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_embeddings_sample",
         "embeddings",
-        ["index_set_id", "workspace", "sample_key"],
+        ["index_set_id", "workspace", "track", "sample_key"],
         unique=False,
         schema="rag",
         postgresql_where=sa.text("live"),

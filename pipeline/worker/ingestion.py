@@ -1,0 +1,183 @@
+"""The tasks of queue ``ingest``: plan a run, then parse, chunk, embed and publish each file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from pipeline.db import assistants, content, index_sets, ledger, runs
+from pipeline.db.content import StagedVectors, Terms
+from pipeline.db.engine import transaction
+from pipeline.db.ledger import Claim
+from pipeline.db.tables import ingest_items, ingest_runs
+from pipeline.errors import NoIndexError
+from pipeline.ingestion import assistant as assistant_file
+from pipeline.ingestion import chunk as chunking
+from pipeline.ingestion import embed as embedding
+from pipeline.ingestion import parse as parsing
+from pipeline.ingestion import sync
+from pipeline.ingestion.publish import postings
+from pipeline.settings import settings
+from pipeline.text import language
+from pipeline.types import JobStatus, Stage, Track
+from pipeline.worker import models
+from pipeline.worker.stages import Held, stage_task
+from pipeline.worker.sweep import fail_row
+
+EMBED_AT_ONCE = 16
+"""Chunks whose vectors are saved together: what a killed worker has to make again, at most."""
+
+
+@stage_task(ingest_runs, Stage.PLAN, fail_row)
+def plan(held: Held) -> None:
+    """Compare the content folder with what is live and record what there is to do."""
+    run = held.row
+    root = Path(run["root"])
+    with transaction() as conn:
+        known = content.known(conn, run["workspace"], _live_set(conn))
+    found = sync.plan(
+        root,
+        track=Track(run["track"]) if run["track"] else None,
+        prefix=run["prefix"],
+        known={
+            path: sync.KnownFile(file.content_hash, file.track) for path, file in known.items()
+        },
+        force=run["force"],
+        follow_links=settings().follow_links,
+    )
+    assistant = assistant_file.load(root)
+    work = [
+        runs.Work(path, track, action)
+        for action, files in (("add", found.add), ("change", found.change), ("remove", found.remove))
+        for path, track in files
+    ]
+    with held.saving() as conn:
+        if assistant is None:
+            assistants.remove(conn, run["workspace"])
+        else:
+            assistants.save(conn, run["workspace"], assistant_file.as_json(assistant))
+        messages = runs.planned(
+            conn,
+            held.claim,
+            work,
+            unchanged=found.unchanged,
+            skipped=[{"path": path, "reason": reason} for path, reason in found.skipped],
+        )
+    held.next = [(stage, item_id) for item_id, stage in messages]
+
+
+@stage_task(ingest_items, Stage.PARSE, fail_row)
+def parse(held: Held) -> None:
+    """Read the file and store its text as a staged version."""
+    item = held.row
+    with transaction() as conn:
+        root = runs.root(conn, item["run_id"])
+    file = parsing.parse(
+        Path(root),
+        item["path"],
+        Track(item["track"]),
+        max_bytes=settings().max_file_bytes,
+        follow_links=settings().follow_links,
+    )
+    with transaction() as conn:
+        index_set = index_sets.ensure_live(conn, models.identity(), _chunking())
+    with held.saving() as conn:
+        content.discard(conn, item["version_id"])
+        version_id = content.stage_version(
+            conn,
+            workspace=item["workspace"],
+            index_set_id=index_set.id,
+            document=file.document,
+            content_hash=file.content_hash,
+        )
+        runs.set_version(conn, held.claim, version_id)
+        ledger.hand_on(conn, held.claim, Stage.CHUNK)
+    held.next = [(Stage.CHUNK, held.claim.id)]
+
+
+@stage_task(ingest_items, Stage.CHUNK, fail_row)
+def chunk(held: Held) -> None:
+    """Cut the staged text into chunks."""
+    staged = _staged(held)
+    pieces = chunking.chunk(
+        staged.document,
+        count_tokens=models.embedder().count_tokens,
+        limit=settings().chunk_tokens,
+        overlap=settings().chunk_overlap,
+        language=language.detect(staged.document.text, fallback=""),
+    )
+    terms = [Terms(*postings(piece)) for piece in pieces]
+    with held.saving() as conn:
+        content.stage_chunks(conn, staged.id, pieces, terms)
+        ledger.hand_on(conn, held.claim, Stage.EMBED)
+    held.next = [(Stage.EMBED, held.claim.id)]
+
+
+@stage_task(ingest_items, Stage.EMBED, fail_row)
+def embed(held: Held) -> None:
+    """Give every chunk that has none yet its vectors; equal text keeps the vectors it had."""
+    staged = _staged(held)
+    with transaction() as conn:
+        index_sets.live_for(conn, models.identity())
+        content.reuse_vectors(conn, staged)
+    while True:
+        with transaction() as conn:
+            pieces = content.load_chunks(
+                conn, staged.id, without_vectors=True, limit=EMBED_AT_ONCE
+            )
+        if not pieces:
+            break
+        made = embedding.embed(list(pieces.values()), models.embedder())
+        vectors = [
+            StagedVectors(chunk_id, piece.content_hash, one.vector, one.sentence_vectors)
+            for (chunk_id, piece), one in zip(pieces.items(), made, strict=True)
+        ]
+        with transaction() as conn:
+            content.stage_vectors(conn, staged, vectors)
+    with held.saving() as conn:
+        ledger.hand_on(conn, held.claim, Stage.PUBLISH)
+    held.next = [(Stage.PUBLISH, held.claim.id)]
+
+
+@stage_task(ingest_items, Stage.PUBLISH, fail_row)
+def publish(held: Held) -> None:
+    """Switch the document to the staged version, or remove it, in one transaction."""
+    item = held.row
+    if item["action"] == "remove":
+        with held.saving() as conn:
+            content.remove(conn, item["workspace"], item["path"])
+            _done(conn, held.claim)
+    else:
+        staged = _staged(held)
+        with transaction() as conn:
+            pieces = content.load_chunks(conn, staged.id)
+        terms = {chunk_id: Terms(*postings(piece)) for chunk_id, piece in pieces.items()}
+        with held.saving() as conn:
+            content.publish(conn, staged, terms)
+            _done(conn, held.claim)
+    with transaction() as conn:
+        # In a transaction of its own: two last items that end at once must see each other.
+        runs.settle(conn, UUID(str(item["run_id"])))
+
+
+def _done(conn: Connection, claim: Claim) -> None:
+    ledger.finish(conn, claim, JobStatus.DONE, error_code=None, error=None)
+
+
+def _staged(held: Held) -> content.Version:
+    with transaction() as conn:
+        return content.version(conn, held.row["version_id"])
+
+
+def _live_set(conn: Connection) -> int | None:
+    try:
+        return index_sets.live_for(conn, models.identity()).id
+    except NoIndexError:
+        return None
+
+
+def _chunking() -> dict[str, Any]:
+    return {"tokens": settings().chunk_tokens, "overlap": settings().chunk_overlap}

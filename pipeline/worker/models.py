@@ -1,0 +1,49 @@
+"""The models of this process, each built at first use and kept."""
+
+from __future__ import annotations
+
+import functools
+
+import structlog
+
+from pipeline.backends.embedders import factory as embedders
+from pipeline.backends.generators import factory as generators
+from pipeline.backends.rerankers import factory as rerankers
+from pipeline.db.index_sets import Identity
+from pipeline.ports import Embedder, Generator, Reranker
+from pipeline.settings import settings
+
+log = structlog.get_logger(__name__)
+
+
+@functools.cache
+def embedder() -> Embedder:
+    """The configured embedder."""
+    return embedders.build(settings())
+
+
+@functools.cache
+def reranker() -> Reranker:
+    """The configured reranker."""
+    return rerankers.build(settings())
+
+
+@functools.cache
+def generator() -> Generator:
+    """The configured generator."""
+    return generators.build(settings())
+
+
+def identity() -> Identity:
+    """What the configured embedder's vectors are comparable with."""
+    model = embedder()
+    return Identity(
+        model.model, model.revision, model.dimension, model.query_prefix, model.passage_prefix
+    )
+
+
+def warm_up() -> None:
+    """Build the models of the answering side now, so that the first question doesn't wait."""
+    embedder().count_tokens("lastro")
+    log.info("models_ready", embedder=str(identity()), reranker=reranker().name,
+             generator=generator().name)
