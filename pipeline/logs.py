@@ -19,7 +19,7 @@ PRIVATE = frozenset({"question", "answer", "message", "text", "content", "prompt
 """Names of values that are replaced by their length: a safety net, not an invitation."""
 
 _REDIRECTED = ("celery", "celery.task", "celery.redirected", "uvicorn", "uvicorn.access")
-_QUIET = ("httpx", "httpcore", "kombu", "amqp", "markdown_it")
+_QUIET = ("httpx", "httpcore", "kombu", "amqp", "markdown_it", "alembic.runtime.plugins")
 
 
 def configure() -> None:
