@@ -73,6 +73,12 @@ class WorkerLostError(PermanentError):
     code: ClassVar[str] = "worker_lost"
 
 
+class InstanceError(PermanentError):
+    """The embedded instance can't start, or none runs where one is needed."""
+
+    code: ClassVar[str] = "instance"
+
+
 # --- ingestion
 
 

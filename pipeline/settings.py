@@ -216,3 +216,13 @@ def use(chosen: Settings) -> None:
     """Make ``chosen`` this process's settings: for commands that find an embedded instance."""
     global _current
     _current = chosen
+
+
+def environment(chosen: Settings) -> dict[str, str]:
+    """The environment of a child process that is to run with ``chosen``: ours and these."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    for name, value in chosen:
+        if value is not None:
+            shown = value.get_secret_value() if isinstance(value, SecretStr) else value
+            own[PREFIX + name.upper()] = str(shown)
+    return own
