@@ -237,5 +237,10 @@ _samples: dict[tuple[int, str, Track], tuple[int, Sample]] = {}
 """The last sample per scope, valid while the scope's version stands: 1 MB at most each."""
 
 
+def forget_samples() -> None:
+    """Drop the kept samples: for who rolls back a transaction that changed an index."""
+    _samples.clear()
+
+
 def _literal(vector: Vectors) -> str:
     return "[" + ",".join(map(repr, vector.astype(float).tolist())) + "]"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from pipeline.settings import settings
 
@@ -49,11 +50,18 @@ def api() -> list[str]:
     ]
 
 
+def flower() -> list[str]:
+    """The queue dashboard, behind the login of LASTRO_FLOWER_LOGIN."""
+    options = Path(__file__).with_name("flower_options.py")
+    return [*_CELERY, "flower", f"--conf={options}"]
+
+
 ROLES: dict[str, Callable[[], list[str]]] = {
     "inference": inference,
     "ingest": ingest,
     "scheduler": scheduler,
     "api": api,
+    "flower": flower,
 }
 
 

@@ -1,4 +1,7 @@
-"""The models of this process, each built at first use and kept."""
+"""The models of this process, each imported and built at first use and kept.
+
+So the scheduler, and a worker's parent before it forks, never load one.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,6 @@ import functools
 
 import structlog
 
-from pipeline.backends.embedders import factory as embedders
-from pipeline.backends.generators import factory as generators
-from pipeline.backends.rerankers import factory as rerankers
 from pipeline.db.index_sets import Identity
 from pipeline.ports import Embedder, Generator, Reranker
 from pipeline.settings import settings
@@ -19,19 +19,25 @@ log = structlog.get_logger(__name__)
 @functools.cache
 def embedder() -> Embedder:
     """The configured embedder."""
-    return embedders.build(settings())
+    from pipeline.backends.embedders.factory import build
+
+    return build(settings())
 
 
 @functools.cache
 def reranker() -> Reranker:
     """The configured reranker."""
-    return rerankers.build(settings())
+    from pipeline.backends.rerankers.factory import build
+
+    return build(settings())
 
 
 @functools.cache
 def generator() -> Generator:
     """The configured generator."""
-    return generators.build(settings())
+    from pipeline.backends.generators.factory import build
+
+    return build(settings())
 
 
 def identity() -> Identity:
@@ -45,5 +51,9 @@ def identity() -> Identity:
 def warm_up() -> None:
     """Build the models of the answering side now, so that the first question doesn't wait."""
     embedder().count_tokens("lastro")
-    log.info("models_ready", embedder=str(identity()), reranker=reranker().name,
-             generator=generator().name)
+    log.info(
+        "models_ready",
+        embedder=str(identity()),
+        reranker=reranker().name,
+        generator=generator().name,
+    )
