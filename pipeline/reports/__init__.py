@@ -1,0 +1,1 @@
+"""Questions over the trail: what was asked, what stood behind the answers, what was refused."""
