@@ -47,7 +47,7 @@ class Settings(BaseModel):
     database_pool: Count = Field(10, description="Connections that one process may hold.")
 
     # the API
-    host: str = Field("127.0.0.1", description="Address that the API listens on.")
+    host: str = Field("127.0.0.1", description="Address that API and Flower listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port of the API; 0 takes a free one.")
     api_url: str | None = Field(
         None, description="API that the commands call; unset: this instance's."
@@ -139,6 +139,12 @@ class Settings(BaseModel):
     )
     device: str = Field("auto", description="cpu, cuda or auto, for models in the worker.")
 
+    # Flower
+    flower_login: SecretStr | None = Field(
+        None, description="Login of the queue dashboard, name:password; it needs one to start."
+    )
+    flower_port: int = Field(5555, ge=1, le=65535, description="Port of the queue dashboard.")
+
     # logs
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["auto", "console", "json"] = Field(
@@ -152,6 +158,14 @@ class Settings(BaseModel):
             ("postgresql://", "postgresql+psycopg://")
         ):
             raise ValueError("must begin with postgresql://")
+        return value
+
+    @field_validator("flower_login")
+    @classmethod
+    def _login_shape(cls, value: SecretStr | None) -> SecretStr | None:
+        name, _, password = value.get_secret_value().partition(":") if value else ("-", "", "-")
+        if not name or not password:
+            raise ValueError("must be name:password")
         return value
 
     @field_validator("redis_url")
@@ -197,7 +211,8 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
 
 def _describe(issue: ErrorDetails) -> str:
     field = str(issue["loc"][0])
-    shown = "" if "url" in field or "key" in field else f"={issue['input']!r}"
+    secret = any(part in field for part in ("url", "key", "login"))
+    shown = "" if secret else f"={issue['input']!r}"
     return f"{PREFIX}{field.upper()}{shown}: {issue['msg']}"
 
 
