@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-
 from pydantic_core import ErrorDetails
 
 from pipeline.errors import SettingsError
