@@ -124,10 +124,8 @@ def _embed(question: Question, assistant: Assistant) -> Asked:
     language = languages.detect(
         question.text, languages=assistant.languages, fallback=assistant.default_language
     )
-    previous = next(
-        (turn.content for turn in reversed(question.history) if turn.role == "user"), None
-    )
-    texts = follow_up.queries(question.text, previous, language)
+    previous, reply = follow_up.last_turns(question.history)
+    texts = follow_up.queries(question.text, previous, language, reply=reply)
     queries, _ = embed_query(texts, models.embedder())
     return Asked(question, language, queries, (time.perf_counter() - started) * 1000)
 

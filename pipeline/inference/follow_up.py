@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from enum import IntEnum
 
 from pipeline.inference.follow_up_words import WORDS, Words
 from pipeline.text import tokens
 from pipeline.text.language import has_words
+from pipeline.types import Message
 
 MAX_CONTENT_WORDS = 5
 """A message that names more than this stands by itself, whatever it begins with."""
@@ -67,6 +69,13 @@ def queries(
     if previous and previous.strip() and depends(message, language):
         return (message, f"{previous.strip()}\n{message}")
     return (message,)
+
+
+def last_turns(history: Sequence[Message]) -> tuple[str | None, str | None]:
+    """What the user said last, and what the assistant replied to it."""
+    previous = next((turn.content for turn in reversed(history) if turn.role == "user"), None)
+    reply = history[-1].content if history and history[-1].role == "assistant" else None
+    return previous, reply
 
 
 def depends(message: str, language: str) -> Dependence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.inference.follow_up import stands_behind
+from pipeline.inference.follow_up import Dependence, belongs, depends
 from pipeline.ports import Reranker
 from pipeline.types import Candidate, Retrieval, Track
 
@@ -49,12 +49,19 @@ def rerank(
 def choose(message: str, language: str, rankings: Sequence[Ranking]) -> Ranking:
     """The ranking that answers ``message``: of the message alone, or with the one before it.
 
-    ``rankings`` is of the message alone and, for a follow-up, of both together. The message alone
-    wins when it finds something by itself; together they are taken only when what they find also
-    has to do with the message, so that a change of topic doesn't drag the old topic along.
+    ``rankings`` is of the message alone and, for a follow-up, of both together. Together they are
+    taken only when what they find also has to do with the message, so that a change of topic
+    doesn't drag the old topic along; and a message that names something of its own is taken alone
+    when it finds as much by itself.
     """
     alone = rankings[0]
     for together in rankings[1:]:
-        if together.best > alone.best and stands_behind(message, language, together.passed):
+        if not together.passed:
+            continue
+        first = together.passed[0]
+        strong = depends(message, language) is Dependence.STRONG
+        if (strong or together.best > alone.best or not alone.passed) and belongs(
+            message, language, f"{first.title}\n{first.heading}\n{first.text}"
+        ):
             return together
     return alone

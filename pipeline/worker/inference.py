@@ -64,11 +64,11 @@ def embed_query_task(held: Held) -> None:
         languages=assistant.languages,
         fallback=spoken or assistant.default_language,
     )
-    if not languages.has_words(question):
+    previous, reply = follow_up.last_turns(history)
+    texts = follow_up.queries(question, previous, language, reply=reply)
+    if not texts:
         _hand_on(held, Stage.GENERATE, State(language))
         return
-    previous = next((turn.content for turn in reversed(history) if turn.role == "user"), None)
-    texts = follow_up.queries(question, previous, language)
     queries, degraded = embed_query(texts, models.embedder())
     _hand_on(held, Stage.RETRIEVE, State(language, queries, degraded=degraded))
 

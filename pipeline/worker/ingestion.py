@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,7 +22,7 @@ from pipeline.ingestion import parse as parsing
 from pipeline.ingestion import sync
 from pipeline.ingestion.publish import postings
 from pipeline.settings import settings
-from pipeline.text import language
+from pipeline.text import language as languages
 from pipeline.types import JobStatus, Stage, Track
 from pipeline.worker import models
 from pipeline.worker.stages import Held, stage_task
@@ -102,13 +103,19 @@ def parse(held: Held) -> None:
 def chunk(held: Held) -> None:
     """Cut the staged text into chunks."""
     staged = _staged(held)
-    pieces = chunking.chunk(
-        staged.document,
-        count_tokens=models.embedder().count_tokens,
-        limit=settings().chunk_tokens,
-        overlap=settings().chunk_overlap,
-        language=language.detect(staged.document.text, fallback=""),
+    document = staged.document
+    language = document.language or languages.detect(
+        document.text, languages=assistant_file.DEFAULT.languages, fallback="en"
     )
+    pieces = [
+        replace(piece, language=language)
+        for piece in chunking.chunk(
+            document,
+            count_tokens=models.embedder().count_tokens,
+            limit=settings().chunk_tokens,
+            overlap=settings().chunk_overlap,
+        )
+    ]
     terms = [Terms(*postings(piece)) for piece in pieces]
     with held.saving() as conn:
         content.stage_chunks(conn, staged.id, pieces, terms)
