@@ -66,7 +66,7 @@ lint: $(VENV)/.dev ## check style and types
 lock: $(VENV)/.dev ## choose the newest versions anew and write requirements.lock
 	$(PIP) install uv
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-		--extra local --extra ops --extra dev --no-annotate --no-emit-index-url \
+		--extra local --extra ops --extra gpu --extra dev --no-annotate --no-emit-index-url \
 		--custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
 
 $(BIN)/python:

@@ -58,7 +58,7 @@ class Settings(BaseModel):
     )
     max_body_bytes: Count = Field(1_000_000, description="Largest request body.")
     max_message_chars: Count = Field(4000, description="Longest question.")
-    queue_limit: Count = Field(1000, description="Waiting jobs before POST /chat answers 429.")
+    queue_limit: Count = Field(5000, description="Waiting jobs before POST /chat answers 429.")
     ask_wait_s: Seconds = Field(30, description="How long POST /ask waits by default.")
 
     # the queues
@@ -112,6 +112,7 @@ class Settings(BaseModel):
         "similarity", description="What scores the candidates of a question."
     )
     reranker_model: str | None = Field(None, description="Model id of a cross-encoder.")
+    reranker_revision: str = Field("", description="Pins the version of the cross-encoder.")
     cut_skill: Share | None = Field(
         None, description="Score below which a skill is dropped; unset: the reranker's own."
     )
