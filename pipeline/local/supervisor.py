@@ -130,13 +130,14 @@ class Supervisor:
         for server in servers.values():
             server.prepare()
             self._watch(server.program(self._mark))
+        # Read while the servers start: Alembic takes as long as they do.
+        from pipeline.local.first_start import prepare_database
+
         for name, server in servers.items():
             self._await(name, server)
             chosen = chosen.model_copy(update={f"{name}_url": SecretStr(server.url)})
         self._settings = chosen
         use(chosen)
-        from pipeline.local.first_start import prepare_database
-
         prepare_database(self._home, chosen)
         for program in self._programs(chosen, environment(chosen) | self._mark):
             self._watch(program)
