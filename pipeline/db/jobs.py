@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select
 
 from pipeline.db import ledger, sessions
 from pipeline.db.ledger import UNFINISHED, Claim
@@ -116,19 +116,6 @@ def waiting(conn: Connection) -> dict[str, int]:
         .group_by(jobs.c.status)
     )
     return {status.value: 0 for status in UNFINISHED} | {row[0]: row[1] for row in rows}
-
-
-def record_timing(conn: Connection, held: Claim, milliseconds: float) -> None:
-    """Add the time that the held stage took."""
-    conn.execute(
-        update(jobs)
-        .where(jobs.c.id == held.id)
-        .values(
-            timings=jobs.c.timings.op("||")(
-                func.jsonb_build_object(held.stage.value, round(milliseconds, 1))
-            )
-        )
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ about the row:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -33,13 +34,17 @@ ENDED_CHANNEL = "lastro_ended"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to run ``stage`` of a row until the lease ends. ``row`` is the row as claimed."""
+    """The right to run ``stage`` of a row until the lease ends.
+
+    ``row`` is the row as claimed; ``since`` the time of the claim by this process's clock.
+    """
 
     table: Table
     id: Any
     stage: Stage
     token: int
     row: RowMapping
+    since: float = field(default_factory=time.perf_counter)
 
 
 def claim(
@@ -89,6 +94,7 @@ def hand_on(
     Raises LeaseLostError when the claim is no longer this worker's.
     """
     values: dict[str, Any] = {
+        "timings": _timings(held),
         "stage": stage,
         "attempts": 0,
         "lease_until": None,
@@ -108,7 +114,14 @@ def finish(conn: Connection, held: Claim, status: JobStatus, **values: Any) -> N
     _write(
         conn,
         held,
-        {"status": status, "lease_until": None, "finished_at": func.now(), "state": {}} | values,
+        {
+            "status": status,
+            "timings": _timings(held),
+            "lease_until": None,
+            "finished_at": func.now(),
+            "state": {},
+        }
+        | values,
     )
     notify_ended(conn, held.table, held.id)
 
@@ -153,6 +166,12 @@ def put_back(conn: Connection, held: Claim, *, pause_s: float, code: str, reason
             "error": reason,
         },
     )
+
+
+def _timings(held: Claim) -> Any:
+    """The row's timings with that of the stage that ends now, as SQL."""
+    took = round((time.perf_counter() - held.since) * 1000, 1)
+    return held.table.c.timings.op("||")(func.jsonb_build_object(held.stage.value, took))
 
 
 def _still(held: Claim) -> Any:

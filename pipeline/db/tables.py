@@ -70,6 +70,7 @@ def _ledger() -> list[Column[Any]]:
         Column("sends", Integer, nullable=False, server_default="0"),  # messages sent, all stages
         _time("sent_at"),
         _json("state"),  # what the stages hand on
+        _json("timings"),  # milliseconds per stage
         Column("error_code", Text),
         Column("error", Text),
         _time("created_at", now=True),
@@ -268,7 +269,6 @@ jobs = Table(
     Column("question", Text),  # removed when the job expires
     *_ledger(),
     Column("answer", JSONB),
-    _json("timings"),  # milliseconds per stage
     _time("expires_at"),
     _unfinished("jobs"),
     Index("ix_jobs_expires_at", "expires_at"),

@@ -44,6 +44,11 @@ def alive(conn: Connection) -> dict[str, list[str]]:
     return dict(found)
 
 
+def forget_all(conn: Connection) -> None:
+    """Forget every worker: of a database whose workers have all been ended."""
+    conn.execute(delete(workers))
+
+
 def remove_dead(conn: Connection) -> None:
     """Forget workers that have been silent for a day."""
     conn.execute(delete(workers).where(workers.c.seen_at < func.now() - timedelta(days=1)))

@@ -10,30 +10,36 @@ from typing import Any
 import structlog
 from celery import signals
 
-from pipeline.broker import celery_app
+from pipeline.broker import app
 from pipeline.db import engine
+from pipeline.errors import SettingsError
 from pipeline.logs import configure
 from pipeline.settings import settings
 from pipeline.types import Queue
-from pipeline.worker import broker_check, life, models, stages
+from pipeline.worker import broker_check, life, stages
+from pipeline.worker.life import fatal
 from pipeline.worker.sweep import SWEEP, TIDY
 
 log = structlog.get_logger(__name__)
 
-app = celery_app()
-app.conf.update(
-    imports=(
-        "pipeline.worker.inference",
-        "pipeline.worker.ingestion",
-        "pipeline.worker.sweep",
-    ),
-    beat_scheduler="pipeline.worker.scheduler:LocalScheduler",
-    beat_max_loop_interval=1,
-    beat_schedule={
-        "sweep": {"task": SWEEP, "schedule": settings().sweep_s},
-        "tidy": {"task": TIDY, "schedule": 60},
-    },
-)
+
+def _configuration() -> dict[str, Any]:
+    return {
+        "imports": (
+            "pipeline.worker.inference",
+            "pipeline.worker.ingestion",
+            "pipeline.worker.sweep",
+        ),
+        "beat_scheduler": "pipeline.worker.scheduler:LocalScheduler",
+        "beat_max_loop_interval": 1,
+        "beat_schedule": {
+            "sweep": {"task": SWEEP, "schedule": settings().sweep_s},
+            "tidy": {"task": TIDY, "schedule": 60},
+        },
+    }
+
+
+app.add_defaults(_configuration)
 
 
 @signals.setup_logging.connect
@@ -43,7 +49,10 @@ def _logs(**_: Any) -> None:
 
 @signals.worker_init.connect
 def _check(**_: Any) -> None:
-    broker_check.refuse_evicting_broker()
+    try:
+        broker_check.refuse_evicting_broker()
+    except SettingsError as error:
+        fatal(error)
 
 
 @signals.celeryd_after_setup.connect
@@ -59,8 +68,6 @@ def _forked(**_: Any) -> None:
 
 @signals.worker_ready.connect
 def _ready(**_: Any) -> None:
-    if life.queue is Queue.INFERENCE:
-        models.warm_up()
     life.start()
     log.info("worker_ready", queue=life.queue)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import structlog
+from celery import signals
 from pydantic import TypeAdapter
 
 from pipeline.backends.generators.extractive import Extractive
@@ -13,6 +15,7 @@ from pipeline.db.engine import snapshot, transaction
 from pipeline.db.jobs import Outcome
 from pipeline.db.search import SearchIndex
 from pipeline.db.tables import jobs as jobs_table
+from pipeline.errors import PermanentError, TransientError
 from pipeline.inference import follow_up, generate, prompt
 from pipeline.inference.embed_query import embed_query
 from pipeline.inference.rerank import Ranking, choose, rerank
@@ -25,13 +28,15 @@ from pipeline.types import (
     Assistant,
     EmbeddedQuery,
     Message,
+    Queue,
     Retrieval,
-    Source,
     Stage,
 )
-from pipeline.worker import models
+from pipeline.worker import life, models
 from pipeline.worker.stages import Held, stage_task
 from pipeline.worker.sweep import fail_row
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,19 @@ class State:
 
 
 _STATE = TypeAdapter(State)
+
+
+@signals.worker_ready.connect
+def _warm_up(**_: Any) -> None:
+    """Load the models before the first question; one that can't be built ends the worker."""
+    if life.queue is not Queue.INFERENCE:
+        return
+    try:
+        models.warm_up()
+    except PermanentError as error:
+        life.fatal(error)
+    except TransientError as error:
+        log.warning("model_server_not_ready", reason=str(error))
 
 
 @stage_task(jobs_table, Stage.EMBED_QUERY, fail_row)
@@ -124,12 +142,10 @@ def rerank_task(held: Held) -> None:
             "language": state.language,
             "degraded": list(state.degraded),
         }
-        with held.saving() as conn:
+        with transaction() as conn:
             jobs.complete(conn, held.claim, answer, None)
         return
-    _hand_on(
-        held, Stage.GENERATE, State(state.language, ranking=ranking, degraded=state.degraded)
-    )
+    _hand_on(held, Stage.GENERATE, State(state.language, ranking=ranking, degraded=state.degraded))
 
 
 @stage_task(jobs_table, Stage.GENERATE, fail_row)
@@ -197,14 +213,14 @@ def _complete(held: Held, state: State, answer: Answer, outcome: str) -> None:
         "sources": sources,
         "degraded": degraded,
     }
-    with held.saving() as conn:
+    with transaction() as conn:
         if job["session_id"] is not None and outcome != "clarified":
             sessions.set_language(conn, job["workspace"], job["session_id"], state.language)
         jobs.complete(conn, held.claim, body, trail)
 
 
 def _hand_on(held: Held, stage: Stage, state: State) -> None:
-    with held.saving() as conn:
+    with transaction() as conn:
         ledger.hand_on(conn, held.claim, stage, state=_STATE.dump_python(state, mode="json"))
     held.next = [(stage, held.claim.id)]
 

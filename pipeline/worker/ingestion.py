@@ -43,19 +43,21 @@ def plan(held: Held) -> None:
         root,
         track=Track(run["track"]) if run["track"] else None,
         prefix=run["prefix"],
-        known={
-            path: sync.KnownFile(file.content_hash, file.track) for path, file in known.items()
-        },
+        known={path: sync.KnownFile(file.content_hash, file.track) for path, file in known.items()},
         force=run["force"],
         follow_links=settings().follow_links,
     )
     assistant = assistant_file.load(root)
     work = [
         runs.Work(path, track, action)
-        for action, files in (("add", found.add), ("change", found.change), ("remove", found.remove))
+        for action, files in (
+            ("add", found.add),
+            ("change", found.change),
+            ("remove", found.remove),
+        )
         for path, track in files
     ]
-    with held.saving() as conn:
+    with transaction() as conn:
         if assistant is None:
             assistants.remove(conn, run["workspace"])
         else:
@@ -85,7 +87,7 @@ def parse(held: Held) -> None:
     )
     with transaction() as conn:
         index_set = index_sets.ensure_live(conn, models.identity(), _chunking())
-    with held.saving() as conn:
+    with transaction() as conn:
         content.discard(conn, item["version_id"])
         version_id = content.stage_version(
             conn,
@@ -117,7 +119,7 @@ def chunk(held: Held) -> None:
         )
     ]
     terms = [Terms(*postings(piece)) for piece in pieces]
-    with held.saving() as conn:
+    with transaction() as conn:
         content.stage_chunks(conn, staged.id, pieces, terms)
         ledger.hand_on(conn, held.claim, Stage.EMBED)
     held.next = [(Stage.EMBED, held.claim.id)]
@@ -132,9 +134,7 @@ def embed(held: Held) -> None:
         content.reuse_vectors(conn, staged)
     while True:
         with transaction() as conn:
-            pieces = content.load_chunks(
-                conn, staged.id, without_vectors=True, limit=EMBED_AT_ONCE
-            )
+            pieces = content.load_chunks(conn, staged.id, without_vectors=True, limit=EMBED_AT_ONCE)
         if not pieces:
             break
         made = embedding.embed(list(pieces.values()), models.embedder())
@@ -144,7 +144,7 @@ def embed(held: Held) -> None:
         ]
         with transaction() as conn:
             content.stage_vectors(conn, staged, vectors)
-    with held.saving() as conn:
+    with transaction() as conn:
         ledger.hand_on(conn, held.claim, Stage.PUBLISH)
     held.next = [(Stage.PUBLISH, held.claim.id)]
 
@@ -154,7 +154,7 @@ def publish(held: Held) -> None:
     """Switch the document to the staged version, or remove it, in one transaction."""
     item = held.row
     if item["action"] == "remove":
-        with held.saving() as conn:
+        with transaction() as conn:
             content.remove(conn, item["workspace"], item["path"])
             _done(conn, held.claim)
     else:
@@ -162,7 +162,7 @@ def publish(held: Held) -> None:
         with transaction() as conn:
             pieces = content.load_chunks(conn, staged.id)
         terms = {chunk_id: Terms(*postings(piece)) for chunk_id, piece in pieces.items()}
-        with held.saving() as conn:
+        with transaction() as conn:
             content.publish(conn, staged, terms)
             _done(conn, held.claim)
     with transaction() as conn:

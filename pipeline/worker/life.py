@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from typing import NoReturn
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.db import workers
 from pipeline.db.engine import transaction
+from pipeline.errors import PipelineError
 
 log = structlog.get_logger(__name__)
 
@@ -21,6 +23,12 @@ _stop = threading.Event()
 def name() -> str:
     """This worker's name: queue, host and process."""
     return f"{queue}@{socket.gethostname()}:{os.getpid()}"
+
+
+def fatal(error: PipelineError) -> NoReturn:
+    """End this worker: Celery would log an error raised by a signal's receiver and go on."""
+    log.critical("worker_refused_to_start", code=error.code, reason=str(error))
+    raise SystemExit(1)
 
 
 def start() -> None:

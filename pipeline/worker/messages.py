@@ -9,7 +9,7 @@ from typing import Any
 
 from redis import Redis
 
-from pipeline.broker import celery_app
+from pipeline.broker import app
 from pipeline.enqueue import named_in
 from pipeline.settings import settings
 from pipeline.types import Queue
@@ -18,9 +18,7 @@ from pipeline.types import Queue
 @functools.cache
 def client() -> Redis:
     """A plain client of the broker, with short limits."""
-    return Redis.from_url(
-        celery_app().conf.broker_url, socket_connect_timeout=2, socket_timeout=5
-    )
+    return Redis.from_url(app.conf.broker_url, socket_connect_timeout=2, socket_timeout=5)
 
 
 def in_broker() -> set[tuple[str, str]]:
@@ -31,7 +29,7 @@ def in_broker() -> set[tuple[str, str]]:
     lasts, while its row has no lease, was taken by a worker that is dead: it doesn't count.
     Raises RedisError when the broker can't be asked.
     """
-    with celery_app().connection_for_read() as connection:
+    with app.connection_for_read() as connection:
         channel: Any = connection.default_channel
         keys = [
             channel._q_for_pri(queue.value, step)
@@ -58,7 +56,7 @@ def depth() -> dict[str, int]:
 
 
 def _length(queue: Queue) -> int:
-    with celery_app().connection_for_read() as connection:
+    with app.connection_for_read() as connection:
         channel: Any = connection.default_channel
         return int(channel._size(queue.value))
 

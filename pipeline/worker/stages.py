@@ -1,8 +1,8 @@
 """How every stage runs: claim, heartbeat, work, save, hand on.
 
-A stage's function gets a ``Held`` and does its work outside any transaction. It saves inside
-``held.saving()``, which also records the time taken, and names what comes next; the messages go out
-after the commit. Whatever goes wrong ends in the row: a lost lease is thrown away, a transient
+A stage's function gets a ``Held``, works outside any transaction, and saves in one that also hands
+the row on or ends it. It names what comes next in ``held.next``; those messages go out after the
+commit. Whatever goes wrong ends in the row: a lost lease is thrown away, a transient
 error puts the row back for another try, a permanent one fails it with its reason.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,10 +19,9 @@ import structlog
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipeline.broker import celery_app, task_name
-from pipeline.db import jobs, ledger
+from pipeline.broker import app, task_name
+from pipeline.db import ledger
 from pipeline.db.engine import transaction
-from pipeline.db.tables import jobs as jobs_table
 from pipeline.enqueue import send
 from pipeline.errors import LeaseLostError, PermanentError, PipelineError, TransientError
 from pipeline.settings import settings
@@ -48,26 +46,12 @@ class Held:
     """A claimed row while its stage runs."""
 
     claim: ledger.Claim
-    started: float = field(default_factory=time.perf_counter)
     next: list[tuple[Stage, Any]] = field(default_factory=list)
 
     @property
     def row(self) -> Any:
         """The row as claimed."""
         return self.claim.row
-
-    @contextmanager
-    def saving(self) -> Iterator[Connection]:
-        """The transaction that ends the stage. A job's row gets the time that the stage took."""
-        with transaction() as conn:
-            if self.claim.table is jobs_table:
-                jobs.record_timing(conn, self.claim, self.milliseconds)
-            yield conn
-
-    @property
-    def milliseconds(self) -> float:
-        """Time since the claim."""
-        return (time.perf_counter() - self.started) * 1000
 
 
 def stage_task(table: Table, stage: Stage, on_failure: OnFailure) -> Callable[[Body], Body]:
@@ -79,7 +63,7 @@ def stage_task(table: Table, stage: Stage, on_failure: OnFailure) -> Callable[[B
     def register(body: Body) -> Body:
         _bodies[stage] = (table, body, on_failure)
 
-        @celery_app().task(name=task_name(stage))
+        @app.task(name=task_name(stage))
         @functools.wraps(body)
         def task(row_id: str) -> None:
             run(stage, row_id)
@@ -94,9 +78,7 @@ def run(stage: Stage, row_id: Any) -> None:
     table, body, on_failure = _bodies[stage]
     key = table.c.id.type.python_type(row_id)
     with transaction() as conn:
-        claim = ledger.claim(
-            conn, table, key, stage, owner=life.name(), lease_s=settings().lease_s
-        )
+        claim = ledger.claim(conn, table, key, stage, owner=life.name(), lease_s=settings().lease_s)
     if claim is None:
         log.info("message_without_work", stage=stage, row=row_id)
         return

@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy import Connection, Table, func, select
 
-from pipeline.broker import celery_app
+from pipeline.broker import app
 from pipeline.db import content, jobs, ledger, runs, sessions, workers
 from pipeline.db.engine import transaction
 from pipeline.db.tables import ingest_items
@@ -29,7 +29,7 @@ GRACE_S = 1.0
 _ONE_AT_A_TIME = 5_270_002  # the advisory lock that keeps two schedulers apart
 
 
-@celery_app().task(name=SWEEP)
+@app.task(name=SWEEP)
 def sweep() -> None:
     """Find rows that no worker holds and no message announces, and send them again."""
     with transaction() as conn:
@@ -82,7 +82,7 @@ def fail_row(conn: Connection, claim: ledger.Claim, code: str, reason: str) -> N
         runs.settle(conn, UUID(str(claim.row["run_id"])))
 
 
-@celery_app().task(name=TIDY)
+@app.task(name=TIDY)
 def tidy() -> None:
     """Remove idle sessions, expired answers, and rows past their retention."""
     with transaction() as conn:

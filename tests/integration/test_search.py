@@ -35,7 +35,7 @@ def test_a_filter_that_leaves_few_rows_gets_them_all(
 ) -> None:
     """P01: by the exact scan, and by the iterative scan where the scope looks large."""
     monkeypatch.setattr(search, "EXACT_BELOW", exact_below)
-    fill("a", 5000, 1, near=True)
+    fill("a", 2000, 1, near=True)
     fill("b", 20, 2, near=False)
     with snapshot() as conn:
         index = of("b", conn)
@@ -47,7 +47,8 @@ def test_a_large_scope_is_searched_through_the_index(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P02: the plan of the statement that the product sends."""
-    fill("a", 20_000, 1, near=False)
+    monkeypatch.setattr(search, "EXACT_BELOW", 0)
+    fill("a", 3000, 1, near=False)
     with transaction() as conn:
         conn.execute(text("ANALYZE rag.embeddings"))
     sent: list[tuple[str, object]] = []
@@ -57,7 +58,7 @@ def test_a_large_scope_is_searched_through_the_index(
 
     with snapshot() as conn:
         event.listen(engine(), "before_cursor_execute", keep)
-        of("a", conn).dense(Track.DOCUMENT, 20_000, NEAR, 10)
+        of("a", conn).dense(Track.DOCUMENT, 3000, NEAR, 10)
         event.remove(engine(), "before_cursor_execute", keep)
         statement, values = next(pair for pair in sent if "ORDER BY" in pair[0])
         plan = conn.exec_driver_sql(f"EXPLAIN {statement}", values).scalars()  # type: ignore[arg-type]
