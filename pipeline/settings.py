@@ -154,7 +154,9 @@ class Settings(BaseModel):
     flower_port: int = Field(5555, ge=1, le=65535, description="Port of the queue dashboard.")
 
     # logs
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="Least important line that is logged."
+    )
     log_format: Literal["auto", "console", "json"] = Field(
         "auto", description="auto: console on a terminal, else JSON."
     )
