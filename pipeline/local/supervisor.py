@@ -138,7 +138,7 @@ class Supervisor:
             chosen = chosen.model_copy(update={f"{name}_url": SecretStr(server.url)})
         self._settings = chosen
         use(chosen)
-        prepare_database(self._home, chosen)
+        prepare_database(self._home, chosen, ours="database" in servers)
         for program in self._programs(chosen, environment(chosen) | self._mark):
             self._watch(program)
         self._tell()

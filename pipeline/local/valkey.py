@@ -14,6 +14,8 @@ from pathlib import Path
 
 import redis
 import structlog
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from pipeline.local.processes import Program, end, standing_in
 
@@ -97,7 +99,11 @@ class Valkey:
     def ready(self) -> bool:
         """Whether it has loaded its data and answers."""
         client = redis.Redis(
-            host=ADDRESS, port=self._port, password=self._password, socket_timeout=2
+            host=ADDRESS,
+            port=self._port,
+            password=self._password,
+            socket_timeout=2,
+            retry=Retry(NoBackoff(), 0),  # the caller asks again
         )
         try:
             with client:

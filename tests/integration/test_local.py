@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -17,6 +18,8 @@ import psutil
 import psycopg
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from pipeline.errors import InstanceError
 from pipeline.local import instance
@@ -41,12 +44,15 @@ class Tiny:
         )
 
     def ready(self) -> Instance:
-        def look() -> Instance | None:
+        def look() -> bool:
             assert self.process.poll() is None, self.process.communicate()[1]
             found = instance.running(self.home)
-            return found if found and found.ready else None
+            return found is not None and found.ready
 
-        return until(look, what="the instance is ready")
+        until(look, what="the instance is ready")
+        found = instance.running(self.home)
+        assert found is not None
+        return found
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         self.process.send_signal(number)
@@ -83,7 +89,7 @@ def processes_of(home: Path) -> list[psutil.Process]:
 
 def query(url: str, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement)  # type: ignore[call-overload]
+        cursor = connection.execute(statement)
         return cursor.fetchall() if cursor.description else []
 
 
@@ -96,7 +102,7 @@ def answers(url: str) -> bool:
 
 def pongs(url: str) -> bool:
     try:
-        with redis.Redis.from_url(url) as client:
+        with redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0)) as client:
             return bool(client.ping())
     except redis.RedisError:
         return False
@@ -119,15 +125,24 @@ def assert_data_is_there(found: Instance) -> None:
         assert client.get("kept") == b"42"
 
 
-def test_the_servers_have_vectors_passwords_and_loopback_only(used_home: Path) -> None:
-    with tiny(used_home) as found:
+@pytest.fixture(scope="class")
+def found(used_home: Path) -> Iterator[Instance]:
+    with tiny(used_home) as running:
+        yield running
+
+
+class TestRunning:
+    """What is true of an instance while it runs; started once for all of these."""
+
+    def test_the_servers_have_vectors_passwords_and_loopback_only(
+        self, used_home: Path, found: Instance
+    ) -> None:
         assert query(found.database_url, "SELECT '[1,2]'::vector <=> '[1,2]'::vector") == [(0.0,)]
-        assert "127.0.0.1" in found.database_url
         assert query(found.database_url, "SHOW fsync") == [("on",)]
-        for url in (found.database_url, found.redis_url):
-            password = url.split(":")[2].split("@")[0]
-            wrong = url.replace(password, "wrong")
-            assert not (answers(wrong) if url.startswith("postgresql") else pongs(wrong))
+        assert pongs(found.redis_url)
+        passwords = instance.credentials(used_home)
+        assert not answers(found.database_url.replace(passwords["postgres"], "wrong"))
+        assert not pongs(found.redis_url.replace(passwords["valkey"], "wrong"))
         listening = {
             connection.laddr.ip
             for process in processes_of(used_home)
@@ -136,21 +151,40 @@ def test_the_servers_have_vectors_passwords_and_loopback_only(used_home: Path) -
         }
         assert listening == {"127.0.0.1"}
 
-
-def test_what_is_secret_is_readable_by_the_owner_alone(used_home: Path) -> None:
-    with tiny(used_home):
+    def test_what_is_secret_is_readable_by_the_owner_alone(
+        self, used_home: Path, found: Instance
+    ) -> None:
         for name in ("instance.json", "api-key", "credentials.json", "valkey/valkey.conf"):
             assert stat.S_IMODE((used_home / name).stat().st_mode) == 0o600, name
         commands = " ".join(" ".join(one.cmdline()) for one in processes_of(used_home))
         for secret in instance.credentials(used_home).values():
             assert secret not in commands
+            assert secret not in repr(found)
 
-
-def test_data_and_key_outlive_a_restart(used_home: Path) -> None:
-    key = instance.api_key(used_home)
-    with tiny(used_home) as found:
+    def test_data_outlives_a_restart(self, found: Instance) -> None:
         assert_data_is_there(found)
-        assert instance.api_key(used_home) == key
+
+    def test_the_key_outlives_a_restart(self, used_home: Path, found: Instance) -> None:
+        kept = instance.api_key(used_home)
+        assert kept is not None
+        hashed = hashlib.sha256(kept.encode()).hexdigest()
+        assert query(found.database_url, "SELECT key_hash FROM rag.api_keys") == [(hashed,)]
+
+    def test_a_second_supervisor_says_which_process_runs(
+        self, used_home: Path, found: Instance
+    ) -> None:
+        status, errors = Tiny(used_home).ended()
+        assert status == 1
+        assert f"runs in {used_home} already (process {found.pid})" in errors
+        assert answers(found.database_url)
+
+    def test_commands_find_it(self, used_home: Path, found: Instance) -> None:
+        connected = instance.connect(load({"LASTRO_HOME": str(used_home)}))
+        assert connected.api_url == found.api_url
+        assert connected.database_url is not None
+        assert connected.database_url.get_secret_value() == found.database_url
+        assert connected.api_key is not None
+        assert connected.api_key.get_secret_value() == instance.api_key(used_home)
 
 
 def test_a_dead_child_is_started_again(used_home: Path) -> None:
@@ -196,14 +230,6 @@ def test_what_a_dead_supervisor_left_running_is_ended_first(used_home: Path) -> 
     with tiny(used_home) as again:
         assert_data_is_there(again)
         assert not any(process.is_running() for process in left)
-
-
-def test_a_second_supervisor_of_a_home_says_which_process_runs(used_home: Path) -> None:
-    with tiny(used_home) as found:
-        status, errors = Tiny(used_home).ended()
-        assert status == 1
-        assert f"runs in {used_home} already (process {found.pid})" in errors
-        assert answers(found.database_url)
 
 
 def test_two_homes_do_not_meet(used_home: Path, tmp_path: Path) -> None:
@@ -282,20 +308,14 @@ def test_a_lost_password_is_named(used_home: Path) -> None:
     assert "credentials.json does not hold the password" in errors
 
 
-def test_commands_find_a_running_instance_and_only_that(used_home: Path) -> None:
-    settings = load({"LASTRO_HOME": str(used_home)})
+def test_without_an_instance_commands_need_both_servers(tmp_path: Path) -> None:
     with pytest.raises(InstanceError, match="No instance runs in"):
-        instance.connect(settings)
-    with tiny(used_home) as found:
-        connected = instance.connect(settings)
-        assert connected.api_url == found.api_url
-        assert connected.database_url is not None
-        assert connected.database_url.get_secret_value() == found.database_url
-        assert connected.api_key is not None
-        assert connected.api_key.get_secret_value() == instance.api_key(used_home)
-    servers = {
-        "LASTRO_HOME": str(used_home),
-        "LASTRO_DATABASE_URL": "postgresql://elsewhere/lastro",
-        "LASTRO_REDIS_URL": "redis://elsewhere",
-    }
-    assert instance.connect(load(servers)) == load(servers)
+        instance.connect(load({"LASTRO_HOME": str(tmp_path)}))
+    elsewhere = load(
+        {
+            "LASTRO_HOME": str(tmp_path),
+            "LASTRO_DATABASE_URL": "postgresql://elsewhere/lastro",
+            "LASTRO_REDIS_URL": "redis://elsewhere",
+        }
+    )
+    assert instance.connect(elsewhere) == elsewhere
