@@ -139,6 +139,12 @@ class BackendTimeoutError(TransientError):
     code: ClassVar[str] = "timeout"
 
 
+class ContextOverflowError(PermanentError):
+    """The prompt and its answer don't fit the model's window: only a smaller prompt helps."""
+
+    code: ClassVar[str] = "context_overflow"
+
+
 class InvalidVectorError(PermanentError):
     """An embedder returned vectors of the wrong number, length or with values that are not finite."""
 
