@@ -95,40 +95,45 @@ def fresh_database(postgres_url: str, _template: str) -> Callable[[], AbstractCo
 
 
 @pytest.fixture
-def database(
-    fresh_database: Callable[[], AbstractContextManager[str]],
-    change_settings: Callable[..., None],
-) -> Iterator[str]:
-    """The URL of a fresh database at the newest version; the process's engine leads to it."""
-    with fresh_database() as url, connected(url, change_settings):
-        yield url
+def use_database(change_settings: Callable[..., None]) -> Iterator[Callable[[str], None]]:
+    """Let this process's engine lead to a database, for the length of the test."""
 
+    def use(url: str) -> None:
+        engine.forget()
+        change_settings(database_url=SecretStr(url))
 
-@contextmanager
-def connected(url: str, change_settings: Callable[..., None]) -> Iterator[None]:
-    """Let this process's engine lead to ``url``."""
-    engine.forget()
-    change_settings(database_url=SecretStr(url))
-    yield
+    yield use
     if engine.engine.cache_info().currsize:
         engine.engine().dispose()
     engine.forget()
 
 
+@pytest.fixture
+def database(
+    fresh_database: Callable[[], AbstractContextManager[str]],
+    use_database: Callable[[str], None],
+) -> Iterator[str]:
+    """The URL of a fresh database at the newest version; the process's engine leads to it."""
+    with fresh_database() as url:
+        use_database(url)
+        yield url
+
+
 @pytest.fixture(scope="session")
-def _valkey() -> Iterator[str]:
+def shared_valkey_url() -> Iterator[str]:
+    """The URL of a Valkey that lives as long as the tests."""
     with ValkeyServer() as server:
         yield f"{server.connection_url}/0"
 
 
 @pytest.fixture
-def valkey_url(_valkey: str, change_settings: Callable[..., None]) -> Iterator[str]:
+def valkey_url(shared_valkey_url: str, change_settings: Callable[..., None]) -> Iterator[str]:
     """The URL of an empty Valkey; this process's Celery application sends to it."""
-    with redis.Redis.from_url(_valkey) as client:
+    with redis.Redis.from_url(shared_valkey_url) as client:
         client.flushall()
-    change_settings(redis_url=SecretStr(_valkey))
-    app.conf.broker_url = _valkey
-    yield _valkey
+    change_settings(redis_url=SecretStr(shared_valkey_url))
+    app.conf.broker_url = shared_valkey_url
+    yield shared_valkey_url
     app.pool.force_close_all()
 
 

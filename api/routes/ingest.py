@@ -1,0 +1,86 @@
+"""``/ingest``: bring the index up to date with the content folder."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from uuid import UUID
+
+from starlette.responses import Response
+
+from api.operations import Call, answer, keyed
+from api.record import in_transaction, record
+from api.schemas import IngestAccepted, IngestRequest, IngestRun, Nothing
+from pipeline.db import runs
+from pipeline.errors import ForbiddenPathError, NotFoundError
+from pipeline.settings import settings
+from pipeline.types import Stage, Track
+
+
+@keyed(
+    "POST",
+    "/ingest",
+    scope="ingest",
+    query=Nothing,
+    body=IngestRequest,
+    answers={202: IngestAccepted},
+)
+async def post_ingest(call: Call[Nothing, IngestRequest]) -> Response:
+    """Ingest the content folder, or a part of it.
+
+    New and changed files are read, removed ones are removed from the index, unchanged ones are
+    left alone.
+    """
+    body = call.body
+    prefix = _inside(body.path)
+    root = str(settings().content_dir.expanduser().resolve())
+    run_id = await record(
+        lambda conn: runs.start(
+            conn,
+            workspace=call.key.workspace,
+            root=root,
+            prefix=prefix,
+            track=Track(body.track) if body.track else None,
+            force=body.force,
+        ),
+        Stage.PLAN,
+    )
+    headers = {"Location": f"/ingest/{run_id}", "Retry-After": "1"}
+    return answer(IngestAccepted(run_id=run_id, status="queued"), 202, headers)
+
+
+@keyed(
+    "GET",
+    "/ingest/{run_id}",
+    scope="ingest",
+    query=Nothing,
+    body=Nothing,
+    answers={200: IngestRun},
+    problems=(404,),
+)
+async def get_ingest(call: Call[Nothing, Nothing]) -> Response:
+    """How an ingest run goes: counts, and a reason for each file that failed or was skipped."""
+    name = call.request.path_params["run_id"]
+    try:
+        run_id = UUID(name)
+    except ValueError:
+        raise NotFoundError(f"There is no ingest run {name}.") from None
+    view = await in_transaction(lambda conn: runs.view(conn, call.key.workspace, run_id))
+    return answer(IngestRun.of(view))
+
+
+def _inside(path: str) -> str:
+    """``path`` in its plain form, "" for the whole folder.
+
+    Raises ForbiddenPathError when it can't be inside. Links are the ingest worker's to judge: only
+    it is sure to see the folder.
+    """
+    place = PurePosixPath(path)
+    if place.is_absolute() or ".." in place.parts or "\\" in path or not path.isprintable():
+        raise ForbiddenPathError(
+            "path must lead into the content folder, like documents/faq.md: "
+            "no leading /, no .. and no backslash."
+        )
+    return "" if place == PurePosixPath() else str(place)
+
+
+OPERATIONS = (post_ingest, get_ingest)
