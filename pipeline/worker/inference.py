@@ -28,6 +28,7 @@ from pipeline.types import (
     Assistant,
     EmbeddedQuery,
     Message,
+    Prompt,
     Queue,
     Retrieval,
     Stage,
@@ -166,18 +167,32 @@ def generate_task(held: Held) -> None:
     elif not passed:
         answer, outcome = generate.refusal(assistant, state.language), "refused"
     else:
-        built = prompt.build(
+        chosen = settings()
+        turns = history[-chosen.history_messages :] if chosen.history_messages else ()
+
+        def built(window_tokens: int) -> Prompt:
+            return prompt.build(
+                assistant=assistant,
+                question=job["question"],
+                history=turns,
+                passages=passed,
+                catalogue=catalogue,
+                language=state.language,
+                context_chars=chosen.context_chars,
+                window_tokens=window_tokens,
+                answer_tokens=chosen.generator_max_tokens,
+            )
+
+        answer = generate.answer(
+            built(chosen.generator_window),
+            models.generator(),
+            Extractive(),
             assistant=assistant,
-            question=job["question"],
-            history=history[-settings().history_messages :] if history else (),
-            passages=passed,
-            catalogue=catalogue,
-            language=state.language,
-            context_chars=settings().context_chars,
-            window_tokens=settings().generator_window,
-            answer_tokens=settings().generator_max_tokens,
+            background=generate.background(assistant, catalogue),
+            last_attempt=job["attempts"] >= chosen.max_attempts,
+            smaller=lambda: built(chosen.generator_window * 2 // 3),
         )
-        answer, outcome = generate.answer(built, models.generator(), Extractive()), "grounded"
+        outcome = "grounded" if answer.grounded else "refused"
     _complete(held, state, answer, outcome)
 
 

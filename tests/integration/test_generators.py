@@ -10,7 +10,7 @@ import pytest
 from builders import candidate
 from model_server import ModelServer, Reply
 
-from pipeline.backends.generators.extractive import CUT, QUOTE_CHARS, ExtractiveGenerator
+from pipeline.backends.generators.extractive import CUT, QUOTE_CHARS, Extractive
 from pipeline.backends.generators.factory import build
 from pipeline.backends.generators.openai import OpenAIGenerator, Sampling
 from pipeline.errors import (
@@ -64,7 +64,7 @@ def client(server: ModelServer, timeout_s: float = 20) -> OpenAIGenerator:
 @pytest.fixture(params=["extractive", "openai"])
 def generator(request: pytest.FixtureRequest, server: ModelServer) -> Generator:
     if request.param == "extractive":
-        return ExtractiveGenerator()
+        return Extractive()
     return client(server)
 
 
@@ -85,7 +85,7 @@ def test_failures_are_the_pipelines_own(server: ModelServer) -> None:
     server.script.append(Reply(None))
     for one, asked in (
         (client(server), prompt()),
-        (ExtractiveGenerator(), prompt(passage(text=" "))),
+        (Extractive(), prompt(passage(text=" "))),
     ):
         with pytest.raises(EmptyAnswerError):
             one.generate(asked)
@@ -98,7 +98,7 @@ def test_a_procedure_is_quoted_whole_without_its_triggers() -> None:
     steps = "\n".join(f"{n}. Faça o passo número {n} com calma e atenção." for n in range(1, 60))
     text = f"# Login bloqueado\n\n## Quando usar\n\n- bloqueou\n\n## Procedimento\n\n{steps}"
     skill = passage(text, "Login bloqueado", Track.SKILL)
-    answer = ExtractiveGenerator().generate(prompt(skill)).text
+    answer = Extractive().generate(prompt(skill)).text
     assert answer.startswith("Siga este procedimento, “Login bloqueado”:\n\n## Procedimento")
     assert answer.endswith(steps)
     assert "bloqueou" not in answer
@@ -111,9 +111,7 @@ def test_of_a_long_document_the_section_that_was_asked_for_is_quoted() -> None:
         for n, name in enumerate(["Pontos", "Frete", "Estorno", "Cadastro"], 11)
     ]
     text = "\n\n".join(sections)
-    answer = (
-        ExtractiveGenerator().generate(prompt(passage(text), question="Como é o estorno?")).text
-    )
+    answer = Extractive().generate(prompt(passage(text), question="Como é o estorno?")).text
     assert "## Estorno" in answer
     assert "## Pontos" not in answer
     assert answer.endswith(CUT)

@@ -33,7 +33,7 @@ _WHEN_TO_USE = re.compile(
 )
 
 
-class ExtractiveGenerator:
+class Extractive:
     """Quotes the first passage of the prompt."""
 
     name = "extractive"

@@ -33,6 +33,6 @@ def build(settings: Settings) -> Generator:
                 presence_penalty=settings.presence_penalty,
             ),
         )
-    from pipeline.backends.generators.extractive import ExtractiveGenerator
+    from pipeline.backends.generators.extractive import Extractive
 
-    return ExtractiveGenerator()
+    return Extractive()
