@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -35,6 +36,8 @@ def create_app() -> Starlette:
     yet: requests are answered with 503 until they are, and again whenever they are away.
     """
     logs.configure()
+    # Uvicorn's own lines would repeat ours, with paths that name sessions.
+    logging.getLogger("uvicorn.access").propagate = False
     database = engine()
     _ = celery.conf.broker_url
     endings = Endings(database.url.render_as_string(hide_password=False))

@@ -42,6 +42,8 @@ _UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 def _question(text: str) -> str:
     """``text`` composed (NFC), without control characters; ValueError for nothing or too much."""
+    if any(unicodedata.category(c) == "Cs" for c in text):
+        raise ValueError("must be Unicode text: it holds half of a surrogate pair")
     kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
     cleaned = unicodedata.normalize("NFC", kept).strip()
     if all(unicodedata.category(c)[0] not in "LNPS" or c in _UNSEEN for c in cleaned):

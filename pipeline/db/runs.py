@@ -151,14 +151,17 @@ def planned(
         .values(
             unchanged=unchanged,
             skipped=list(skipped),
-            not_before=text("'infinity'"),  # no message of its own, so none can be lost
+            # No message of its own, so none can be lost. Not 'infinity': psycopg can't read it.
+            not_before=text("'9999-01-01'"),
         )
     )
     if not work:
         settle(conn, held.id)
         return []
     rows = conn.execute(
-        insert(ingest_items).returning(ingest_items.c.id, ingest_items.c.stage),
+        insert(ingest_items)
+        .values(sent_at=func.now())
+        .returning(ingest_items.c.id, ingest_items.c.stage),
         [
             {
                 "run_id": held.id,
@@ -168,7 +171,6 @@ def planned(
                 "action": item.action,
                 "stage": FIRST_STAGE[item.action],
                 "sends": 1,
-                "sent_at": func.now(),
             }
             for item in work
         ],
