@@ -43,7 +43,10 @@ _PT = Words(
         dessa disso deste desta este esta aquele aquela aquilo outro outra outros outras lá lo la
         los las mesmo mesma também ambos ambas"""
     ),
-    asks=_plain("qual quais quem que quê como quando onde quanto quanta quantos quantas cadê"),
+    asks=_plain(
+        """qual quais quem que quê como quando onde quanto quanta quantos quantas cadê q qm qdo qnd
+        qto qtos qta qtas cmo pq"""
+    ),
     stop=_plain(
         """a o as os à às ao aos um uma uns umas de do da dos das em no na nos nas por pelo pela
         pelos pelas per para pra pro pras pros com sem sob sobre entre até desde e ou mas nem se
@@ -51,18 +54,19 @@ _PT = Words(
         tenho ter tinha teve há vai vou vão ir eu tu você vocês vc vcs nós gente me te lhe se meu
         minha meus minhas seu sua seus suas nosso nossa não nao já ainda só muito mais menos bem
         aqui agora depois antes sempre nunca algum alguma todo toda todos todas tudo nada aí daí
-        por favor"""
+        tiver estiver for ficar fica ficou p n d ta to eh hj vc vcs tb tbm mto mt dnv aki so por
+        favor"""
     ),
     aspects=_plain(
-        """demora demorar demoram tempo prazo custa custam custar custo preço valor taxa limite
-        funciona funcionam funcionar faço faz fazem fazer fiz fizer acontece acontecer aconteceu
-        chega chegam chegar chegou chegue pode podem posso poder preciso precisa precisar quero
-        queria quiser gostaria saber sei sabe dá dar der deu certo errado vejo ver consigo consegue
-        conseguir conseguiu vale valem valer serve dura durar começa termina acaba muda existe
-        jeito forma maneira passo passos coisa motivo razão entendi entendo explica explicar
+        """máximo máxima mínimo mínima vence vencer venceu vencido vencida caem cai cair caiu volta
+        voltam voltar demora demorar demoram tempo prazo custa custam custar custo preço valor taxa
+        limite funciona funcionam funcionar faço faz fazem fazer fiz fizer acontece acontecer
+        aconteceu chega chegam chegar chegou chegue pode podem posso poder preciso precisa precisar
+        quero queria quiser gostaria saber sei sabe dá dar der deu certo errado vejo ver consigo
+        consegue conseguir conseguiu vale valem valer serve dura durar começa termina acaba muda
+        existe jeito forma maneira passo passos coisa motivo razão entendi entendo explica explicar
         explique repete repetir repita conta conte vez vezes detalhe detalhes melhor exemplo
-        continua continue adianta
-        resolve resolver resolveu"""
+        continua continue adianta resolve resolver resolveu"""
     ),
     assents=_plain(
         "sim claro quero pode isso ok okay beleza certo por favor exato ótimo bora manda aceito"
@@ -86,25 +90,25 @@ _PT = Words(
 _EN = Words(
     openers=frozenset("and but or so then also".split()),
     pointers=_plain(
-        """it its they them their that this those these one ones other others another same there
-        he she him her too both either neither else"""
+        """it its they them their that this those these one ones other others another same there he
+        she him her too both either neither else"""
     ),
     asks=_plain("what which who whom whose how when where why whats"),
     stop=_plain(
-        """a an the of in on at by for from to into with without about over under between until
-        and or but nor if because so then also as than is are am be been was were do does did done
-        doing have has had having will would can could should may might must shall i you we us my
-        me your our mine yours not no yes any some all every each just only very more most less
-        here now after before again still yet already please s t re ve ll don doesn didn isn aren
-        won can cannot up out off there"""
+        """a an the of in on at by for from to into with without about over under between until and
+        or but nor if because so then also as than is are am be been was were do does did done doing
+        have has had having will would can could should may might must shall i you we us my me your
+        our mine yours not no yes any some all every each just only very more most less here now
+        after before again still yet already please s t re ve ll don doesn didn isn aren won can
+        cannot up out off there"""
     ),
     aspects=_plain(
-        """long much many often time takes take took taking cost costs price fee limit deadline
-        work works working happens happen happened arrive arrives arrived come comes need needs
-        want get gets got know tell say see find use using make makes let lets last lasts start
-        starts end ends change changes way thing things reason step steps mean means understand
-        understood explain repeat year detail details example continue sure right wrong fails failed
-        possible"""
+        """maximum minimum expire expires expired long much many often time takes take took taking
+        cost costs price fee limit deadline work works working happens happen happened arrive
+        arrives arrived come comes need needs want get gets got know tell say see find use using
+        make makes let lets last lasts start starts end ends change changes way thing things reason
+        step steps mean means understand understood explain repeat year detail details example
+        continue sure right wrong fails failed possible"""
     ),
     assents=_plain("yes yeah yep sure ok okay please do go ahead right exactly absolutely great"),
     courtesies=_plain(
@@ -132,21 +136,21 @@ _ES = Words(
         "cuál cuáles quién quiénes qué cómo cuándo dónde cuánto cuánta cuántos cuántas por qué"
     ),
     stop=_plain(
-        """el la los las un una unos unas lo al del de a en por para con sin sobre entre hasta
-        desde y e o u ni pero si que porque pues entonces es son ser era eran fue fueron sea está
-        están estoy estar hay ha he han haber tiene tienen tengo tener va voy van ir yo tú usted
-        ustedes nosotros me te se le les nos mi mis tu tus su sus nuestro nuestra no ya aún todavía
-        solo muy más menos bien aquí ahora después luego antes siempre nunca algún alguna todo toda
-        todos todas nada por favor"""
+        """el la los las un una unos unas lo al del de a en por para con sin sobre entre hasta desde
+        y e o u ni pero si que porque pues entonces es son ser era eran fue fueron sea está están
+        estoy estar hay ha he han haber tiene tienen tengo tener va voy van ir yo tú usted ustedes
+        nosotros me te se le les nos mi mis tu tus su sus nuestro nuestra no ya aún todavía solo muy
+        más menos bien aquí ahora después luego antes siempre nunca algún alguna todo toda todos
+        todas nada por favor"""
     ),
     aspects=_plain(
-        """tarda tardan tardar demora demoran tiempo plazo cuesta cuestan costar costo coste precio
-        valor tarifa límite funciona funcionan funcionar hago hace hacen hacer hice pasa pasar pasó
-        ocurre llega llegan llegar llegó llegue puede pueden puedo poder necesito necesita quiero
-        quisiera saber sé sabe da dar dio ver veo consigo vale valen sirve dura durar empieza
-        termina acaba cambia existe manera forma paso pasos cosa motivo razón entiendo entendí
-        explica explicar explique explícame cuéntame repite repetir vez detalle detalles
-        mejor ejemplo continúa resuelve"""
+        """máximo máxima mínimo mínima vence venció vencido tarda tardan tardar demora demoran
+        tiempo plazo cuesta cuestan costar costo coste precio valor tarifa límite funciona funcionan
+        funcionar hago hace hacen hacer hice pasa pasar pasó ocurre llega llegan llegar llegó llegue
+        puede pueden puedo poder necesito necesita quiero quisiera saber sé sabe da dar dio ver veo
+        consigo vale valen sirve dura durar empieza termina acaba cambia existe manera forma paso
+        pasos cosa motivo razón entiendo entendí explica explicar explique explícame cuéntame repite
+        repetir vez detalle detalles mejor ejemplo continúa resuelve"""
     ),
     assents=_plain("sí claro quiero ok okay vale dale bueno por favor exacto adelante genial"),
     courtesies=_plain(
@@ -175,14 +179,14 @@ _VI = Words(
         lên xuống lại xin hãy đi nào gì sao đâu ai khi lúc bao nhiêu mấy lâu giờ"""
     ),
     aspects=_plain(
-        """mất tốn phí giá thời gian hạn mức hoạt động làm xảy thể cần phải muốn biết thấy dùng
-        xem hiểu giải thích giúp lặp nhắc ví dụ cách bước việc lý lí do chi tiết tiếp theo kéo dài
-        bắt đầu kết thúc thay đổi"""
+        """tối đa thiểu hết hạn mất tốn phí giá thời gian hạn mức hoạt động làm xảy thể cần phải
+        muốn biết thấy dùng xem hiểu giải thích giúp lặp nhắc ví dụ cách bước việc lý lí do chi tiết
+        tiếp theo kéo dài bắt đầu kết thúc thay đổi"""
     ),
     assents=_plain("có vâng dạ ừ ừm ok okay được đúng rồi muốn đồng ý"),
     courtesies=_plain(
-        """xin chào chào bạn cảm ơn cám nhiều tạm biệt ok okay tốt rồi được vâng dạ ừ không hiểu
-        đã em anh chị nhé ạ hay quá"""
+        """xin chào chào bạn cảm ơn cám nhiều tạm biệt ok okay tốt rồi được vâng dạ ừ không hiểu đã
+        em anh chị nhé ạ hay quá"""
     ),
     chat=(
         "bạn là ai",

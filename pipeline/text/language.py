@@ -43,7 +43,7 @@ _TELLING_WORDS = {
     "pt": frozenset(
         "não nao sim você voce vc cadê cade meu meus minha minhas fiz obrigado obrigada olá oi "
         "dia tarde noite fazer faço foi pra então também tá está esqueci consigo senha pontos "
-        "onde quando qual quais uma dos das ao na no em com".split()
+        "onde quando qual quais uma dos das ao na no em com já ja qto qdo pq tbm vcs".split()
     ),
     "en": frozenset(
         "the is are do does did how what when where which who why my your please thanks yes not "
