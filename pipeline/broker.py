@@ -74,7 +74,6 @@ def _configuration() -> dict[str, Any]:
         "task_acks_late": True,
         "worker_prefetch_multiplier": 1,
         "worker_send_task_events": True,
-        "task_send_sent_event": True,
         "worker_hijack_root_logger": False,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         "timezone": "UTC",

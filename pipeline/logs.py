@@ -19,7 +19,16 @@ PRIVATE = frozenset({"question", "answer", "message", "text", "content", "prompt
 """Names of values that are replaced by their length: a safety net, not an invitation."""
 
 _REDIRECTED = ("celery", "celery.task", "celery.redirected", "uvicorn", "uvicorn.access")
-_QUIET = ("httpx", "httpcore", "kombu", "amqp", "markdown_it", "alembic.runtime.plugins")
+_QUIET = (
+    "alembic.runtime.plugins",
+    "amqp",
+    "celery.app.trace",  # a line per task received, and one per task done: Flower shows them,
+    "celery.worker.strategy",  # and each costs as much as a query
+    "httpcore",
+    "httpx",
+    "kombu",
+    "markdown_it",
+)
 
 
 def configure() -> None:

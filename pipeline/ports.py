@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +18,8 @@ class Parser(Protocol):
 
     name: str
 
-    def parse(self, file: Path, path: str, track: Track) -> Document:
-        """Read ``file``; ``path`` is its name inside the content folder.
+    def parse(self, data: bytes, path: str, track: Track) -> Document:
+        """Read a file's bytes; ``path`` is its name inside the content folder.
 
         Raises PermanentError with the reason when the file can't be indexed.
         """

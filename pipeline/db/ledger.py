@@ -14,13 +14,26 @@ about the row:
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Table, and_, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Interval,
+    RowMapping,
+    Table,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 
 from pipeline.db.tables import ingest_items, ingest_runs, jobs
 from pipeline.errors import LeaseLostError
@@ -51,37 +64,41 @@ def claim(
     conn: Connection, table: Table, row_id: Any, stage: Stage, *, owner: str, lease_s: float
 ) -> Claim | None:
     """Take the row for ``stage``; None when it is another worker's, ended, or at another stage."""
-    row = (
-        conn.execute(
-            update(table)
-            .where(
-                table.c.id == row_id,
-                table.c.stage == stage,
-                table.c.status.in_(UNFINISHED),
-                or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
-            )
-            .values(
-                status=JobStatus.RUNNING,
-                token=table.c.token + 1,
-                attempts=table.c.attempts + 1,
-                lease_until=func.now() + timedelta(seconds=lease_s),
-                lease_owner=owner,
-                started_at=func.coalesce(table.c.started_at, func.now()),
-            )
-            .returning(table)
-        )
-        .mappings()
-        .one_or_none()
-    )
+    values = {"row_id": row_id, "at": stage, "owner": owner, "lease": timedelta(seconds=lease_s)}
+    row = conn.execute(_claim(table), values).mappings().one_or_none()
     return None if row is None else Claim(table, row_id, stage, row["token"], row)
+
+
+@functools.cache
+def _claim(table: Table) -> Any:
+    # Built once per table: making a statement costs more than running it.
+    return (
+        update(table)
+        .where(
+            table.c.id == bindparam("row_id"),
+            table.c.stage == bindparam("at"),
+            table.c.status.in_(UNFINISHED),
+            or_(table.c.lease_until.is_(None), table.c.lease_until < func.now()),
+        )
+        .values(
+            status=JobStatus.RUNNING,
+            token=table.c.token + 1,
+            attempts=table.c.attempts + 1,
+            lease_until=func.now() + bindparam("lease", type_=Interval),
+            lease_owner=bindparam("owner"),
+            started_at=func.coalesce(table.c.started_at, func.now()),
+        )
+        .returning(table)
+    )
 
 
 def heartbeat(conn: Connection, held: Claim, *, lease_s: float) -> bool:
     """Extend the lease; False when it is lost, so that the stage may as well stop."""
     result = conn.execute(
         update(held.table)
-        .where(_still(held))
-        .values(lease_until=func.now() + timedelta(seconds=lease_s))
+        .where(_held(held.table))
+        .values(lease_until=func.now() + timedelta(seconds=lease_s)),
+        _names(held),
     )
     return result.rowcount == 1
 
@@ -93,17 +110,25 @@ def hand_on(
 
     Raises LeaseLostError when the claim is no longer this worker's.
     """
-    values: dict[str, Any] = {
-        "timings": _timings(held),
-        "stage": stage,
+    values = {"following": stage, "took": _took(held)}
+    if state is not None:
+        values["handed_on"] = state
+    _write(conn, held, _hand_on(held.table, with_state=state is not None), values)
+
+
+@functools.cache
+def _hand_on(table: Table, *, with_state: bool) -> Any:
+    values = {
+        "stage": bindparam("following"),
         "attempts": 0,
         "lease_until": None,
-        "sends": held.table.c.sends + 1,
+        "sends": table.c.sends + 1,
         "sent_at": func.now(),
+        "timings": table.c.timings + bindparam("took", type_=JSONB),
     }
-    if state is not None:
-        values["state"] = state
-    _write(conn, held, values)
+    if with_state:
+        values["state"] = bindparam("handed_on", type_=JSONB)
+    return update(table).where(_held(table)).values(values)
 
 
 def finish(conn: Connection, held: Claim, status: JobStatus, **values: Any) -> None:
@@ -111,19 +136,23 @@ def finish(conn: Connection, held: Claim, status: JobStatus, **values: Any) -> N
 
     Raises LeaseLostError when the claim is no longer this worker's.
     """
-    _write(
-        conn,
-        held,
-        {
-            "status": status,
-            "timings": _timings(held),
-            "lease_until": None,
-            "finished_at": func.now(),
-            "state": {},
-        }
-        | values,
+    table = held.table
+    statement = (
+        update(table)
+        .where(_held(table))
+        .values(
+            {
+                "status": status,
+                "timings": table.c.timings + bindparam("took", type_=JSONB),
+                "lease_until": None,
+                "finished_at": func.now(),
+                "state": {},
+            }
+            | values
+        )
     )
-    notify_ended(conn, held.table, held.id)
+    _write(conn, held, statement, {"took": _took(held)})
+    notify_ended(conn, table, held.id)
 
 
 def cancel(conn: Connection, table: Table, condition: Any, **values: Any) -> None:
@@ -155,37 +184,40 @@ def notify_ended(conn: Connection, table: Table, row_id: Any) -> None:
 
 def put_back(conn: Connection, held: Claim, *, pause_s: float, code: str, reason: str) -> None:
     """Give the row back after a passing failure: the sweep sends it again after ``pause_s``."""
-    _write(
-        conn,
-        held,
-        {
-            "lease_until": None,
-            "sent_at": None,
-            "not_before": func.now() + timedelta(seconds=pause_s),
-            "error_code": code,
-            "error": reason,
-        },
+    statement = (
+        update(held.table)
+        .where(_held(held.table))
+        .values(
+            lease_until=None,
+            sent_at=None,
+            not_before=func.now() + timedelta(seconds=pause_s),
+            error_code=code,
+            error=reason,
+        )
     )
+    _write(conn, held, statement, {})
 
 
-def _timings(held: Claim) -> Any:
-    """The row's timings with that of the stage that ends now, as SQL."""
-    took = round((time.perf_counter() - held.since) * 1000, 1)
-    return held.table.c.timings.op("||")(func.jsonb_build_object(held.stage.value, took))
+def _took(held: Claim) -> dict[str, float]:
+    return {held.stage.value: round((time.perf_counter() - held.since) * 1000, 1)}
 
 
-def _still(held: Claim) -> Any:
-    table = held.table
+def _held(table: Table) -> Any:
+    """The row, as long as the claim of ``_names`` is good."""
     return and_(
-        table.c.id == held.id,
-        table.c.token == held.token,
-        table.c.stage == held.stage,
+        table.c.id == bindparam("row_id"),
+        table.c.token == bindparam("held_token"),
+        table.c.stage == bindparam("at"),
         table.c.status == JobStatus.RUNNING,
     )
 
 
-def _write(conn: Connection, held: Claim, values: Mapping[str, Any]) -> None:
-    if conn.execute(update(held.table).where(_still(held)).values(**values)).rowcount != 1:
+def _names(held: Claim) -> dict[str, Any]:
+    return {"row_id": held.id, "held_token": held.token, "at": held.stage}
+
+
+def _write(conn: Connection, held: Claim, statement: Any, values: Mapping[str, Any]) -> None:
+    if conn.execute(statement, _names(held) | dict(values)).rowcount != 1:
         raise LeaseLostError(
             f"{held.table.name} {held.id}: the lease of stage {held.stage} is lost"
         )

@@ -131,7 +131,7 @@ class SearchIndex:
         rows = self.conn.execute(
             text(
                 f"""
-                SELECT c.id, c.ordinal, c.heading, c.text, c.language, d.path, v.title,
+                SELECT c.id, c.ordinal, c.heading, c.text, c.language, c.sentences, d.path, v.title,
                        v.metadata ->> 'name' AS name, {cosines},
                        coalesce(k.score, 0) AS bm25, coalesce(k.terms, '{{}}') AS terms
                 FROM rag.chunks c
@@ -169,35 +169,36 @@ class SearchIndex:
                 sentence=None if row.sentence is None else float(row.sentence),
                 bm25=float(row.bm25),
                 terms=frozenset(row.terms),
+                sentences=tuple(row.sentences),
             )
             for row in rows
         }
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def sample(self, track: Track) -> Sample:
-        """The fixed sample of the track that stands for the query's background."""
+    def sample(self) -> Sample:
+        """The fixed sample of the workspace that stands for the query's background."""
         version = self.conn.execute(
             text(
-                "SELECT version FROM rag.track_statistics WHERE index_set_id = :index_set_id"
-                " AND workspace = :workspace AND track = :track"
+                "SELECT coalesce(sum(version), 0) FROM rag.track_statistics"
+                " WHERE index_set_id = :index_set_id AND workspace = :workspace"
             ),
-            self._scope | {"track": track},
+            self._scope,
         ).scalar_one()
-        key = (self.index_set_id, self.workspace, track)
+        key = (self.index_set_id, self.workspace)
         kept = _samples.get(key)
         if kept is None or kept[0] != version:
-            kept = (version, self._read_sample(track))
+            kept = (version, self._read_sample())
             _samples[key] = kept
         return kept[1]
 
-    def _read_sample(self, track: Track) -> Sample:
+    def _read_sample(self) -> Sample:
         lowest = (
             f"(SELECT chunk_id, sample_key, embedding FROM rag.embeddings WHERE live"
             f" AND index_set_id = {int(self.index_set_id)} AND workspace = :workspace"
-            f" AND track = :track ORDER BY sample_key, chunk_id LIMIT {SAMPLE_CHUNKS}) sample"
+            f" ORDER BY sample_key, chunk_id LIMIT {SAMPLE_CHUNKS}) sample"
         )
         chunks = self.conn.execute(
-            text(f"SELECT embedding::text FROM {lowest}"), self._scope | {"track": track}
+            text(f"SELECT embedding::text FROM {lowest}"), self._scope
         ).scalars()
         sentences = self.conn.execute(
             text(
@@ -205,7 +206,7 @@ class SearchIndex:
                 " JOIN rag.sentence_embeddings s ON s.chunk_id = sample.chunk_id"
                 f" ORDER BY sample_key, sample.chunk_id, s.ordinal LIMIT {SAMPLE_SENTENCES}"
             ),
-            self._scope | {"track": track},
+            self._scope,
         ).scalars()
         return Sample(self._matrix(chunks.all()), self._matrix(sentences.all()))
 
@@ -231,7 +232,7 @@ class SearchIndex:
 _BM25 = "weight * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / CAST(:average AS float8)))"
 """Okapi BM25 of one term with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza 2009, section 3.2)."""
 
-_samples: dict[tuple[int, str, Track], tuple[int, Sample]] = {}
+_samples: dict[tuple[int, str], tuple[int, Sample]] = {}
 """The last sample per scope, valid while the scope's version stands: 1 MB at most each."""
 
 

@@ -206,7 +206,6 @@ embeddings = Table(
         "ix_embeddings_sample",
         "index_set_id",
         "workspace",
-        "track",
         "sample_key",
         postgresql_where=text("live"),
     ),

@@ -7,8 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
+from pipeline.inference.fuse import fuse
+from pipeline.inference.signals import Background, Signals, background, best_coverage, coverage
 from pipeline.ports import Vectors
-from pipeline.types import Track
+from pipeline.text.tokens import terms
+from pipeline.types import Candidate, EmbeddedQuery, Retrieval, Track
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,7 @@ class Facts:
     """What the index knows of one chunk in the light of a query.
 
     ``cosine`` and ``sentence`` (that of its best sentence) are None without a query vector;
-    ``terms`` are the query's terms that stand in it.
+    ``terms`` are the query's terms that stand in it, ``sentences`` the texts of its parts.
     """
 
     chunk_id: int
@@ -31,11 +36,12 @@ class Facts:
     sentence: float | None
     bm25: float
     terms: frozenset[str]
+    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A fixed random sample of a track's vectors, (n, dimension) each."""
+    """A fixed random sample of the vectors of a workspace, (n, dimension) each."""
 
     chunks: Vectors
     sentences: Vectors
@@ -65,7 +71,83 @@ class Index(Protocol):
         average: float,
     ) -> list[Facts]: ...
 
-    def sample(self, track: Track) -> Sample: ...
+    def sample(self) -> Sample: ...
+
+
+def retrieve(
+    query: EmbeddedQuery, index: Index, *, language: str, leg: int, limit: int
+) -> tuple[Retrieval, ...]:
+    """The best ``limit`` candidates of each track that holds anything, in fused order.
+
+    ``leg`` is how many each leg contributes, ``language`` the query's. Without a query vector the
+    dense leg is left out.
+    """
+    words = sorted(set(terms(query.text, language)))
+    vector = None if query.vector is None else np.array(query.vector, dtype=np.float32)
+    background = _background(index, vector)
+    found = []
+    for track, (chunks, average) in index.tracks().items():
+        frequencies = index.document_frequencies(track, words)
+        weights = {word: idf(chunks, frequencies.get(word, 0)) for word in words}
+        held = {word: weights[word] for word in words if word in frequencies}
+        keyword = index.keyword(track, held, average, leg)
+        dense = [] if vector is None else index.dense(track, chunks, vector, leg)
+        ids = dict.fromkeys(chunk for chunk, _ in [*dense, *keyword])
+        facts = index.facts(track, list(ids), vector, held, average)
+        signals = _signals(facts, dense, keyword, weights)
+        candidates = tuple(
+            _candidate(track, facts[place], signals[place])
+            for place in fuse(signals, background)[:limit]
+        )
+        found.append(Retrieval(query.text, track, candidates, background))
+    return tuple(found)
+
+
+def _signals(
+    facts: Sequence[Facts],
+    dense: Sequence[tuple[int, float]],
+    keyword: Sequence[tuple[int, float]],
+    weights: Mapping[str, float],
+) -> list[Signals]:
+    dense_rank = {chunk: rank for rank, (chunk, _) in enumerate(dense)}
+    keyword_rank = {chunk: rank for rank, (chunk, _) in enumerate(keyword)}
+    return [
+        Signals(
+            dense=fact.cosine,
+            sentence=fact.sentence if fact.sentence is not None else fact.cosine,
+            bm25=fact.bm25,
+            coverage=coverage(weights, fact.terms),
+            sentence_coverage=best_coverage(
+                weights, (terms(sentence, fact.language) for sentence in fact.sentences)
+            ),
+            sentences=max(1, len(fact.sentences)),
+            dense_rank=dense_rank.get(fact.chunk_id),
+            keyword_rank=keyword_rank.get(fact.chunk_id),
+        )
+        for fact in facts
+    ]
+
+
+def _background(index: Index, vector: Vectors | None) -> Background:
+    if vector is None:
+        return Background()
+    sample = index.sample()
+    return background(sample.chunks @ vector, sample.sentences @ vector)
+
+
+def _candidate(track: Track, fact: Facts, signals: Signals) -> Candidate:
+    return Candidate(
+        chunk_id=fact.chunk_id,
+        track=track,
+        name=fact.name,
+        path=fact.path,
+        ordinal=fact.ordinal,
+        title=fact.title,
+        heading=fact.heading,
+        text=fact.text,
+        language=fact.language,
+        signals=signals,
+    )
 
 
 def idf(chunks: int, frequency: int) -> float:

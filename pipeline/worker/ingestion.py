@@ -14,7 +14,7 @@ from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
 from pipeline.db.ledger import Claim
 from pipeline.db.tables import ingest_items, ingest_runs
-from pipeline.errors import NoIndexError
+from pipeline.errors import InvalidAssistantError, NoIndexError
 from pipeline.ingestion import assistant as assistant_file
 from pipeline.ingestion import chunk as chunking
 from pipeline.ingestion import embed as embedding
@@ -47,7 +47,18 @@ def plan(held: Held) -> None:
         force=run["force"],
         follow_links=settings().follow_links,
     )
-    assistant = assistant_file.load(root)
+    skipped = [{"path": path, "reason": reason} for path, reason in found.skipped]
+    try:
+        assistant = assistant_file.load(root)
+    except InvalidAssistantError as error:
+        # The assistant stays as it was; one bad file doesn't cost the others.
+        skipped.append({"path": assistant_file.FILE, "reason": str(error)})
+    else:
+        with transaction() as conn:
+            if assistant is None:
+                assistants.remove(conn, run["workspace"])
+            else:
+                assistants.save(conn, run["workspace"], assistant_file.as_json(assistant))
     work = [
         runs.Work(path, track, action)
         for action, files in (
@@ -58,16 +69,12 @@ def plan(held: Held) -> None:
         for path, track in files
     ]
     with transaction() as conn:
-        if assistant is None:
-            assistants.remove(conn, run["workspace"])
-        else:
-            assistants.save(conn, run["workspace"], assistant_file.as_json(assistant))
         messages = runs.planned(
             conn,
             held.claim,
             work,
             unchanged=found.unchanged,
-            skipped=[{"path": path, "reason": reason} for path, reason in found.skipped],
+            skipped=skipped,
         )
     held.next = [(stage, item_id) for item_id, stage in messages]
 

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.broker import app, task_name
 from pipeline.db import ledger
-from pipeline.db.engine import transaction
+from pipeline.db.engine import single, transaction
 from pipeline.enqueue import send
 from pipeline.errors import LeaseLostError, PermanentError, PipelineError, TransientError
 from pipeline.settings import settings
@@ -77,7 +77,7 @@ def run(stage: Stage, row_id: Any) -> None:
     """Run ``stage`` of a row, if it is this stage's turn and no other worker has it."""
     table, body, on_failure = _bodies[stage]
     key = table.c.id.type.python_type(row_id)
-    with transaction() as conn:
+    with single() as conn:
         claim = ledger.claim(conn, table, key, stage, owner=life.name(), lease_s=settings().lease_s)
     if claim is None:
         log.info("message_without_work", stage=stage, row=row_id)

