@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -28,6 +27,7 @@ _QUIET = (
     "httpx",
     "kombu",
     "markdown_it",
+    "uvicorn.access",  # the API has lines of its own, without what was asked in the address
 )
 
 
@@ -88,19 +88,9 @@ def configure() -> None:
         logger.propagate = True
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("uvicorn.access").filters = [_without_query]
 
 
 def _hide_private(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     for name in PRIVATE & event.keys():
         event[name] = f"<{len(str(event[name]))} characters>"
     return event
-
-
-def _without_query(record: logging.LogRecord) -> bool:
-    """Cut the query string of uvicorn's access line: in ``GET /search?q=`` it is the question."""
-    if isinstance(record.args, tuple) and len(record.args) > 2:
-        values: list[Any] = list(record.args)
-        values[2] = str(values[2]).partition("?")[0]
-        record.args = tuple(values)
-    return True

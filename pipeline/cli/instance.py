@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,12 +85,17 @@ def status(as_json: AsJson = False) -> None:
         print_json(health)
     else:
         typer.echo(f"{client.url}: {health['status']}")
-        print_table(
-            ("component", "status", "detail"),
-            [
-                (name, part["status"], part.get("detail") or "")
-                for name, part in health["components"].items()
-            ],
-        )
-    if response.is_error:
+        print_table(("part", "state"), list(_parts(health)))
+    if health["status"] != "ok":
         raise typer.Exit(1)
+
+
+def _parts(health: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    components = health["components"]
+    for name in ("database", "broker"):
+        yield name, components[name]["status"]
+    for queue, count in (components["workers"] or {}).items():
+        name = queue if queue == "scheduler" else f"{queue} workers"
+        yield name, str(count) if count else "down"
+    for state, count in (health["queue"] or {}).items():
+        yield f"questions {state}", str(count)

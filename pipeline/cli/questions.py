@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pipeline.cli.client import Client
 from pipeline.cli.output import AsJson, print_json, print_sources
 from pipeline.errors import PipelineError
 
@@ -36,18 +37,24 @@ def ask(
 
 def answer_to(text: str, session: str | None = None) -> dict[str, Any]:
     """The API's answer, waited for however long it takes. Raises NoAnswerError for a failed job."""
-    from pipeline.cli.client import Client
-
     client = Client()
     session_id = session or f"cli-{secrets.token_hex(8)}"
     job = client.post("/ask", {"session_id": session_id, "message": text})
     while job["status"] in {"queued", "running"}:
         job = client.get(f"/chat/status/{job['job_id']}", wait=LONG_POLL_S)
+        if job["status"] == "queued" and not _workers(client):
+            raise NoAnswerError(
+                f"No inference worker is alive: job {job['job_id']} waits for one."
+            )
     if job["status"] != "done":
-        raise NoAnswerError(
-            f"The question {job['status']}: {job.get('error') or 'no reason given'}"
-        )
+        raise NoAnswerError(f"The question {job['status']}: {job['error']['detail']}")
     return job
+
+
+def _workers(client: Client) -> int:
+    """Living inference workers; one where that can't be known."""
+    workers = client.send("GET", "/health").json()["components"]["workers"]
+    return 1 if workers is None else int(workers["inference"])
 
 
 def print_answer(answer: dict[str, Any]) -> None:
@@ -66,8 +73,6 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show the passages that a question would find, with scores."""
-    from pipeline.cli.client import Client
-
     found = Client().get("/search", q=text, k=k)
     if as_json:
         print_json(found)

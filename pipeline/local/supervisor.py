@@ -7,6 +7,7 @@ instance has ever been ready it is given up instead: a wrong setting should be r
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import signal
 import threading
@@ -170,8 +171,11 @@ class Supervisor:
 
     def _watch(self, program: Program) -> None:
         watched = _Watched(Child(program, self._logs.path(program.name)))
+        try:
+            watched.child.start()
+        except OSError as error:
+            raise InstanceError(f"{program.name} can't be started: {error}") from error
         self._watched.append(watched)
-        watched.child.start()
         log.info("child_started", child=watched.name, pid=watched.child.pid)
 
     def _await(self, name: str, server: Server) -> None:
@@ -187,14 +191,14 @@ class Supervisor:
                 raise Stopped
 
     def _answers(self) -> bool:
-        """Whether the API says that all parts are ready."""
+        """Whether the API says that all parts are there, workers included."""
         connection = http.client.HTTPConnection(
             reachable(self._settings.host), self._settings.port, timeout=2
         )
         try:
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
+            connection.request("GET", "/health")
+            return bool(json.loads(connection.getresponse().read())["status"] == "ok")
+        except (OSError, http.client.HTTPException, ValueError):
             return False
         finally:
             connection.close()

@@ -20,8 +20,9 @@ API = """
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.send_response(int(sys.argv[2]))
+        self.send_response(200)
         self.end_headers()
+        self.wfile.write(b'{"status": "%s"}' % sys.argv[2].encode())
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 # Like a worker with a pool: a child of its own that would outlive it.
@@ -33,7 +34,7 @@ BROKEN = "import sys; sys.exit('no such model: nonsense')"
 
 
 def programs(chosen: Settings, environment: Mapping[str, str]) -> list[Program]:
-    worker, readiness = (BROKEN, 503) if "broken" in sys.argv else (WORKER, 200)
+    worker, health = (BROKEN, "degraded") if "broken" in sys.argv else (WORKER, "ok")
     return [
         Program(
             name="worker",
@@ -44,7 +45,7 @@ def programs(chosen: Settings, environment: Mapping[str, str]) -> list[Program]:
         ),
         Program(
             name="api",
-            command=[sys.executable, "-c", API, str(chosen.port), str(readiness)],
+            command=[sys.executable, "-c", API, str(chosen.port), health],
             environment=environment,
             folder=Path.cwd(),
             rank=2,
