@@ -162,9 +162,7 @@ def _ask(conn: Connection, asked: Asked, tally: Tally, assistant: Assistant) -> 
     if question.refuse:
         tally.refused["off_topic"].append(not answered)
     else:
-        names = _distinct(
-            f"{candidate.track}:{candidate.name}" for candidate in ranking.candidates
-        )
+        names = _distinct(f"{candidate.track}:{candidate.name}" for candidate in ranking.candidates)
         rank = next((n for n, name in enumerate(names, 1) if name in question.expect), None)
         tally.ranks.append(rank)
         tally.answered.append(answered)

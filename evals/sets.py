@@ -53,9 +53,7 @@ def load(
 ) -> QuestionSet:
     """Read a question set. Raises SettingsError that says what is wrong with the file."""
     try:
-        made = (
-            _jsonl(file, corpus) if file.suffix == ".jsonl" else _squad(file, corpus, articles)
-        )
+        made = _jsonl(file, corpus) if file.suffix == ".jsonl" else _squad(file, corpus, articles)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(
             f"{file} is neither SQuAD-form JSON nor questions.jsonl: {error!r}"

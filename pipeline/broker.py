@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from celery import Celery
-from kombu import Queue as KombuQueue
+from kombu.entity import Queue as KombuQueue
 
 from pipeline.errors import SettingsError
 from pipeline.settings import settings

@@ -146,7 +146,7 @@ class ContextOverflowError(PermanentError):
 
 
 class InvalidVectorError(PermanentError):
-    """An embedder returned vectors of the wrong number, length or with values that are not finite."""
+    """An embedder returned vectors of the wrong number or length, or not finite ones."""
 
     code: ClassVar[str] = "invalid_vector"
 

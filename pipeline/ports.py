@@ -1,4 +1,4 @@
-"""What the stages ask of a model or a parser. Each backend is one file that satisfies one of these."""
+"""What the stages ask of a model or a parser. Each backend satisfies one of these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.types import Candidate, Document, Generation, Prompt, Retrieval, Track
+from pipeline.types import Document, Generation, Prompt, Retrieval, Track
 
 Vectors = npt.NDArray[np.float32]
 
@@ -28,11 +28,25 @@ class Parser(Protocol):
 class Embedder(Protocol):
     """Turns text into unit vectors; the prefixes that the model wants are added inside, once."""
 
-    model: str
-    revision: str
-    dimension: int
-    query_prefix: str
-    passage_prefix: str
+    @property
+    def model(self) -> str:
+        """The model's id."""
+
+    @property
+    def revision(self) -> str:
+        """Which build of it; empty when unknown."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of its vectors."""
+
+    @property
+    def query_prefix(self) -> str:
+        """What is put before a query."""
+
+    @property
+    def passage_prefix(self) -> str:
+        """What is put before a passage."""
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """(n, dimension) float32, rows of length 1. Raises TransientError or InvalidVectorError."""
@@ -45,9 +59,10 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Scores candidates against their query."""
+    """Scores candidates against their query. ``cut`` is the score below which they are dropped."""
 
     name: str
+    cut: float
 
     def score(self, retrieval: Retrieval) -> list[float]:
         """One probability in [0, 1] per candidate, in the candidates' order."""

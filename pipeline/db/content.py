@@ -50,7 +50,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class StagedVectors:
-    """The vectors of one chunk: (dimension,) of its search text, (n, dimension) of its sentences."""
+    """The vectors of one chunk: (dimension,) of its text, (n, dimension) of its sentences."""
 
     chunk_id: int
     content_hash: str
@@ -98,7 +98,7 @@ def stage_version(
         )
         .returning(documents.c.id)
     ).scalar_one()
-    return conn.execute(
+    made: int = conn.execute(
         insert(document_versions)
         .values(
             document_id=document_id,
@@ -115,6 +115,7 @@ def stage_version(
         )
         .returning(document_versions.c.id)
     ).scalar_one()
+    return made
 
 
 def version(conn: Connection, version_id: int | None) -> Version:

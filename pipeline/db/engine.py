@@ -35,7 +35,7 @@ def engine() -> Engine:
         database_url(url.get_secret_value()),
         pool_size=settings().database_pool,
         max_overflow=0,
-        hide_parameters=True,  # an error's text goes into the log, and a parameter may be a question
+        hide_parameters=True,  # an error goes into the log, and a parameter may be a question
         connect_args={
             "connect_timeout": CONNECT_TIMEOUT_S,
             # A worker whose machine vanished must not keep its row locks for hours.
@@ -69,7 +69,7 @@ def transaction() -> Iterator[Connection]:
 
 @contextmanager
 def single() -> Iterator[Connection]:
-    """A connection for one statement that commits itself: a third of a transaction's round trips."""
+    """A connection for one statement that commits itself: a third of the round trips."""
     with engine().connect() as connection:
         yield connection.execution_options(isolation_level="AUTOCOMMIT")
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
 from pipeline.db import ledger, sessions
 from pipeline.db.ledger import UNFINISHED, Claim
@@ -168,14 +168,14 @@ def fail(conn: Connection, held: Claim, code: str, reason: str) -> None:
     leave_failure(conn, held.row, code)
 
 
-def leave_failure(conn: Connection, row: Mapping[str, Any], code: str) -> None:
+def leave_failure(conn: Connection, row: RowMapping, code: str) -> None:
     """The trail of a job that failed, also of one whose worker is dead."""
     if row["kind"] == "chat":
         _leave_trail(conn, row, Outcome("failed", "", [], [], {}, []), code)
 
 
 def _leave_trail(
-    conn: Connection, row: Mapping[str, Any], outcome: Outcome, code: str | None = None
+    conn: Connection, row: RowMapping, outcome: Outcome, code: str | None = None
 ) -> None:
     question = row["question"]
     timings = conn.execute(select(jobs.c.timings).where(jobs.c.id == row["id"])).scalar_one()

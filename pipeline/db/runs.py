@@ -58,7 +58,7 @@ def start(
 ) -> UUID:
     """Record a run; after the commit the caller sends stage ``plan`` for it.
 
-    ``root`` is the content folder as the ingest worker sees it, ``prefix`` one folder or file of it.
+    ``root`` is the content folder as the ingest worker sees it, ``prefix`` a folder or file of it.
     """
     run_id = uuid4()
     conn.execute(

@@ -229,7 +229,10 @@ class SearchIndex:
         }
 
 
-_BM25 = "weight * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / CAST(:average AS float8)))"
+_BM25 = (
+    "weight * frequency * 2.2"
+    " / (frequency + 1.2 * (0.25 + 0.75 * length / CAST(:average AS float8)))"
+)
 """Okapi BM25 of one term with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza 2009, section 3.2)."""
 
 _samples: dict[tuple[int, str], tuple[int, Sample]] = {}

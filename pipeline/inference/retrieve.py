@@ -50,17 +50,21 @@ class Sample:
 class Index(Protocol):
     """The searches that this stage needs; see ``db/search.py`` for their meaning."""
 
-    def tracks(self) -> dict[Track, tuple[int, float]]: ...
+    def tracks(self) -> dict[Track, tuple[int, float]]:
+        """Chunks, and terms per chunk, of each track that holds anything."""
 
     def dense(
         self, track: Track, chunks: int, vector: Vectors, limit: int
-    ) -> list[tuple[int, float]]: ...
+    ) -> list[tuple[int, float]]:
+        """The nearest chunks: (id, cosine), nearest first."""
 
-    def document_frequencies(self, track: Track, terms: Sequence[str]) -> dict[str, int]: ...
+    def document_frequencies(self, track: Track, terms: Sequence[str]) -> dict[str, int]:
+        """In how many chunks each term stands."""
 
     def keyword(
         self, track: Track, weights: Mapping[str, float], average: float, limit: int
-    ) -> list[tuple[int, float]]: ...
+    ) -> list[tuple[int, float]]:
+        """The best chunks by BM25: (id, score), best first."""
 
     def facts(
         self,
@@ -69,9 +73,11 @@ class Index(Protocol):
         vector: Vectors | None,
         weights: Mapping[str, float],
         average: float,
-    ) -> list[Facts]: ...
+    ) -> list[Facts]:
+        """What is known of the chunks ``ids``, in that order."""
 
-    def sample(self) -> Sample: ...
+    def sample(self) -> Sample:
+        """The sample that stands for the query's background."""
 
 
 def retrieve(

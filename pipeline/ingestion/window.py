@@ -50,7 +50,7 @@ def windows(
 
 
 def _units(group: Sequence[Atom], fits: Fits, limit: int) -> Iterator[Sequence[Atom]]:
-    """What is never cut: a table or fence that fits as it is, else each atom, in pieces if need be."""
+    """What is never cut: a table or fence that fits, else each atom, in pieces if need be."""
     if not group[0].prose and fits(group):
         yield group
         return

@@ -14,7 +14,7 @@ def refuse_evicting_broker() -> None:
     A server that doesn't let us ask (managed ones hide CONFIG) is taken as it is.
     """
     try:
-        policy = client().config_get("maxmemory-policy").get("maxmemory-policy", "")
+        policy = client().config_get("maxmemory-policy").get("maxmemory-policy") or ""
     except RedisError:
         return
     if policy.startswith("allkeys"):

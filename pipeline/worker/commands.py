@@ -70,7 +70,7 @@ def main() -> None:
     if len(sys.argv) != 2 or sys.argv[1] not in ROLES:
         sys.exit(f"usage: python -m pipeline.worker.commands {'|'.join(ROLES)}")
     argv = ROLES[sys.argv[1]]()
-    os.execv(argv[0], argv)
+    os.execv(argv[0], argv)  # noqa: S606 - the arguments are ours
 
 
 if __name__ == "__main__":

@@ -168,13 +168,14 @@ def generate_task(held: Held) -> None:
         answer, outcome = generate.refusal(assistant, state.language), "refused"
     else:
         chosen = settings()
-        turns = history[-chosen.history_messages :] if chosen.history_messages else ()
+        recent = max(0, len(history) - chosen.history_messages)
 
         def built(window_tokens: int) -> Prompt:
             return prompt.build(
                 assistant=assistant,
                 question=job["question"],
-                history=turns,
+                history=history[recent:],
+                earlier=history[:recent],
                 passages=passed,
                 catalogue=catalogue,
                 language=state.language,

@@ -12,6 +12,7 @@ import structlog
 from pipeline.db.index_sets import Identity
 from pipeline.ports import Embedder, Generator, Reranker
 from pipeline.settings import settings
+from pipeline.types import Track
 
 log = structlog.get_logger(__name__)
 
@@ -46,6 +47,12 @@ def identity() -> Identity:
     return Identity(
         model.model, model.revision, model.dimension, model.query_prefix, model.passage_prefix
     )
+
+
+def cut(track: Track) -> float:
+    """The score below which a candidate of ``track`` is dropped: the setting's, or the model's."""
+    chosen = settings().cut_skill if track is Track.SKILL else settings().cut_document
+    return reranker().cut if chosen is None else chosen
 
 
 def warm_up() -> None:

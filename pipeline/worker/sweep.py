@@ -1,4 +1,4 @@
-"""The scheduler's work: send again what was lost, fail what was tried enough, remove what is old."""
+"""The scheduler's work: send again what was lost, fail what was tried enough, remove the old."""
 
 from __future__ import annotations
 

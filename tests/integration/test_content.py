@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Connection, text
 
-from pipeline.db import content
+from pipeline.db import content, index_sets
 from pipeline.db.engine import engine, snapshot, transaction
 from pipeline.db.search import SearchIndex
 from pipeline.errors import ConflictError, IndexMismatchError
-from pipeline.db import index_sets
 from pipeline.types import Track
 from tests.corpus import DIMENSION, TOY, index_set, put, stage, unit
 
@@ -111,9 +110,7 @@ def test_a_document_is_not_published_without_all_its_vectors(reader: Connection)
     put("a.md", ["word old"], [unit(1)])
     staged, terms = stage("a.md", ["word new", "word more"], [unit(2), unit(3)])
     with transaction() as conn:
-        conn.execute(
-            text("DELETE FROM rag.embeddings WHERE chunk_id = :id"), {"id": min(terms)}
-        )
+        conn.execute(text("DELETE FROM rag.embeddings WHERE chunk_id = :id"), {"id": min(terms)})
     with pytest.raises(ConflictError), transaction() as conn:
         content.publish(conn, staged, terms)
     assert seen(reader) == ["word old"]
@@ -122,7 +119,7 @@ def test_a_document_is_not_published_without_all_its_vectors(reader: Connection)
 def test_another_models_vectors_are_refused_also_of_the_same_dimension(database: str) -> None:
     index_set()
     other = index_sets.Identity("other", "1", DIMENSION, "", "")
-    with transaction() as conn, pytest.raises(IndexMismatchError, match="toy.*other"):
+    with transaction() as conn, pytest.raises(IndexMismatchError, match=r"toy.*other"):
         index_sets.live_for(conn, other)
     with transaction() as conn:
         assert index_sets.live_for(conn, TOY).identity == TOY

@@ -45,6 +45,9 @@ def probabilities(logits: npt.ArrayLike) -> list[float]:
 class CrossEncoderReranker:
     """Scores with a model that returns one logit for a pair of question and passage."""
 
+    cut = 0.55
+    """For BAAI/bge-reranker-v2-m3; another model needs its own, see LASTRO_CUT_DOCUMENT."""
+
     def __init__(self, settings: Settings) -> None:
         """Load the model, and check that it ranks.
 
