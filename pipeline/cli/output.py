@@ -17,7 +17,7 @@ def print_json(document: Any) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print ``rows`` under ``headings``, as wide as the terminal allows."""
+    """Print ``rows`` under ``headings``, as wide as the terminal; a row a line elsewhere."""
     from rich.console import Console
     from rich.table import Table
 
@@ -26,7 +26,10 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> No
         table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    Console(highlight=False, markup=False).print(table)
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 1000
+    console.print(table)
 
 
 def print_sources(sources: Sequence[dict[str, Any]]) -> None:

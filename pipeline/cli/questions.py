@@ -43,9 +43,7 @@ def answer_to(text: str, session: str | None = None) -> dict[str, Any]:
     while job["status"] in {"queued", "running"}:
         job = client.get(f"/chat/status/{job['job_id']}", wait=LONG_POLL_S)
         if job["status"] == "queued" and not _workers(client):
-            raise NoAnswerError(
-                f"No inference worker is alive: job {job['job_id']} waits for one."
-            )
+            raise NoAnswerError(f"No inference worker is alive: job {job['job_id']} waits for one.")
     if job["status"] != "done":
         raise NoAnswerError(f"The question {job['status']}: {job['error']['detail']}")
     return job

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Text, column, func, select
+from sqlalchemy import Connection, Text, column, func, select, true
 
 from pipeline.db.tables import trail
 
@@ -45,7 +45,7 @@ def summarise(conn: Connection, workspace: str, *, days: int) -> Summary:
     answers = func.count(trail.c.job_id.distinct())
     sources = conn.execute(
         select(source.c.type, source.c.name, answers.label("answers"))
-        .select_from(trail.join(source, onclause=func.true()))
+        .select_from(trail.join(source, onclause=true()))
         .where(*recent)
         .group_by(source.c.type, source.c.name)
         .order_by(answers.desc(), source.c.type, source.c.name)
