@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pipeline.db.jobs import JobView
 from pipeline.db.runs import RunView
 from pipeline.settings import settings
+from pipeline.text.normalise import normalise
 
 JOB_ID = "6f1c2a1e-8d0b-4a57-9a51-0c6d2b1f3e11"
 
@@ -41,11 +42,10 @@ _UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def _question(text: str) -> str:
-    """``text`` composed (NFC), without control characters; ValueError for nothing or too much."""
+    """``text`` in its normal form; ValueError for nothing, too much or what is no text."""
     if any(unicodedata.category(c) == "Cs" for c in text):
         raise ValueError("must be Unicode text: it holds half of a surrogate pair")
-    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
-    cleaned = unicodedata.normalize("NFC", kept).strip()
+    cleaned = normalise(text).strip()
     if all(unicodedata.category(c)[0] not in "LNPS" or c in _UNSEEN for c in cleaned):
         raise ValueError("must not be blank")
     limit = settings().max_message_chars

