@@ -93,7 +93,7 @@ class Chunk:
     ``heading`` is the heading path in force ("A > B"). ``text`` is what reranker and model see.
     ``search_text`` is what is embedded and put into the keyword index; ``sentences`` are its parts
     that get a vector of their own. ``token_count`` counts ``search_text`` by the embedder's
-    tokenizer. ``content_hash`` is the SHA-256 of ``search_text`` and ``text``.
+    tokenizer. ``content_hash`` is the SHA-256 of ``search_text``, ``text`` and ``sentences``.
     """
 
     ordinal: int

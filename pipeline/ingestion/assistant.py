@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from pipeline.backends.parsers.encoding import decode
-from pipeline.errors import InvalidAssistantError
+from pipeline.errors import (
+    EmptyDocumentError,
+    ForbiddenPathError,
+    InvalidAssistantError,
+    NotFoundError,
+    UnreadableError,
+)
+from pipeline.ingestion.folder import ASSISTANT_FILE
+from pipeline.ingestion.parse import read
+from pipeline.text import safe_yaml
+from pipeline.text.decode import decode
 from pipeline.types import Assistant
 
-FILE = "assistant.yaml"
+FILE = ASSISTANT_FILE
+MAX_BYTES = 1_000_000
 
 DEFAULT = Assistant(
     name="Lastro",
@@ -38,18 +47,24 @@ DEFAULT = Assistant(
 )
 """For content packs without the file."""
 
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]
+
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1)
+    name: _Text
     programme: str = ""
-    is_not: tuple[str, ...] = Field((), alias="not")
-    default_language: str = "en"
-    languages: tuple[str, ...] = DEFAULT.languages
-    catalogue: bool = False
-    refusal: dict[str, str] = Field(default_factory=dict)
-    clarification: dict[str, str] = Field(default_factory=dict)
+    is_not: tuple[_Text, ...] = Field((), alias="not")
+    default_language: _Code = DEFAULT.default_language
+    languages: tuple[_Code, ...] = DEFAULT.languages
+    catalogue: bool = DEFAULT.catalogue
+    refusal: dict[_Code, _Text] = Field(default_factory=dict)
+    clarification: dict[_Code, _Text] = Field(default_factory=dict)
+
+
+_KEYS = ", ".join(field.alias or name for name, field in _File.model_fields.items())
 
 
 def load(root: Path) -> Assistant | None:
@@ -58,30 +73,43 @@ def load(root: Path) -> Assistant | None:
     Texts that the file leaves out are the default's. Raises InvalidAssistantError that names the
     key, its value and the keys that exist.
     """
-    file = root / FILE
-    if not file.is_file():
+    try:
+        data = read(root, FILE, max_bytes=MAX_BYTES, follow_links=True)
+    except NotFoundError:
         return None
+    except (ForbiddenPathError, UnreadableError) as error:
+        raise InvalidAssistantError(str(error)) from None
+    return _checked(_mapping(data))
+
+
+def _mapping(data: bytes) -> dict[str, Any]:
     try:
-        loaded = yaml.safe_load(decode(file.read_bytes(), FILE))
-    except yaml.YAMLError as error:
-        raise InvalidAssistantError(f"{FILE} is not valid YAML: {error}") from None
+        loaded = safe_yaml.load(decode(data, FILE))
+    except (EmptyDocumentError, UnreadableError) as error:
+        raise InvalidAssistantError(f"{error} Keys: {_KEYS}.") from None
+    except safe_yaml.InvalidYamlError as error:
+        raise InvalidAssistantError(f"{FILE} is not valid YAML: {error}.") from None
     if not isinstance(loaded, dict):
-        raise InvalidAssistantError(f"{FILE} must be a mapping of keys to values.")
+        raise InvalidAssistantError(f"{FILE} must be a mapping. Keys: {_KEYS}.")
+    return loaded
+
+
+def _checked(loaded: Mapping[str, Any]) -> Assistant:
     try:
-        read = _File.model_validate(loaded)
+        file = _File.model_validate(loaded)
     except ValidationError as error:
         issue = error.errors()[0]
         key = ".".join(map(str, issue["loc"]))
-        keys = ", ".join(field.alias or name for name, field in _File.model_fields.items())
+        value = "" if issue["type"] == "missing" else f"={issue['input']!r}"
         raise InvalidAssistantError(
-            f"{FILE}: {key}={issue['input']!r}: {issue['msg']}. Keys: {keys}."
+            f"{FILE}: {key}{value}: {issue['msg']}. Keys: {_KEYS}."
         ) from None
-    if read.default_language not in read.languages:
+    if file.default_language not in file.languages:
         raise InvalidAssistantError(
-            f"{FILE}: default_language={read.default_language!r} is not one of languages "
-            f"({', '.join(read.languages)})."
+            f"{FILE}: default_language={file.default_language!r} is not one of languages "
+            f"({', '.join(file.languages)}): add it there, or choose one of them."
         )
-    return from_json(read.model_dump())
+    return from_json(file.model_dump())
 
 
 def as_json(assistant: Assistant) -> dict[str, Any]:

@@ -13,26 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pipeline.backends.parsers.blocks import Block, blocks
-from pipeline.ingestion.atoms import atoms
-from pipeline.ingestion.window import CountTokens, windows
-from pipeline.text.normalise import content_hash
+from pipeline.errors import EmptyDocumentError
+from pipeline.ingestion.atoms import Atom, atoms, prose
+from pipeline.ingestion.sections import Section, sections
+from pipeline.ingestion.window import CountTokens, Packer
+from pipeline.text.normalise import content_hash, says_something
 from pipeline.text.sentences import sentences
 from pipeline.types import Chunk, Document, Track
 
-SPLIT_AT = 2
-"""Headings down to this level always begin a new section; deeper ones only in a long section."""
-
-DEEPEST = 6
 PATH_SIGN = " > "
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Blocks under one heading, with the path of headings that is in force there."""
-
-    path: tuple[str, ...]
-    blocks: tuple[Block, ...]
 
 
 def chunk(
@@ -41,151 +30,90 @@ def chunk(
     """The chunks of ``document`` in order; language is left to the caller.
 
     No chunk's search text is over ``limit`` by ``count_tokens``. Windows of one section share up
-    to ``overlap`` tokens of whole sentences.
+    to ``overlap`` tokens of whole sentences. Every word of the document is in some chunk's search
+    text. A skill is one chunk. Raises EmptyDocumentError for a document without any word.
     """
-    if document.track is Track.SKILL:
-        return [_skill(document, count_tokens)]
-    lines = document.text.split("\n")
-    pieces = [
-        (section.path, text)
-        for section in _sections(document, lines, count_tokens, limit)
-        for text in _texts(section, lines, document, count_tokens, limit, overlap)
-    ]
-    return [
-        _chunk(ordinal, document, path, text, count_tokens)
-        for ordinal, (path, text) in enumerate(pieces)
-    ]
-
-
-def _skill(document: Document, count_tokens: CountTokens) -> Chunk:
-    """A skill is one chunk: found by description and triggers, followed by its body."""
-    search_text = "\n".join([document.title, document.summary, *document.triggers])
-    return Chunk(
-        ordinal=0,
-        heading="",
-        text=document.text,
-        search_text=search_text,
-        sentences=(*sentences(document.summary), *document.triggers),
-        language="",
-        token_count=count_tokens(search_text),
-        content_hash=content_hash(search_text, document.text),
-    )
-
-
-def _chunk(
-    ordinal: int,
-    document: Document,
-    path: Sequence[str],
-    text: str,
-    count_tokens: CountTokens,
-) -> Chunk:
-    search_text = _prefix(document, path) + text
-    return Chunk(
-        ordinal=ordinal,
-        heading=PATH_SIGN.join(path),
-        text=text,
-        search_text=search_text,
-        sentences=tuple(sentences(text)),
-        language="",
-        token_count=count_tokens(search_text),
-        content_hash=content_hash(search_text, text),
-    )
-
-
-LONGEST_PREFIX = 200
-"""Characters. The beginning of a longer heading path is cut: a chunk is there for its text."""
-
-
-def _prefix(document: Document, path: Sequence[str]) -> str:
-    """Title and heading path, as they stand before the text that is embedded."""
-    named = list(path)
-    from_file_name = document.title == PurePosixPath(document.path).stem
-    if document.title not in named and not from_file_name:
-        named.insert(0, document.title)
-    return PATH_SIGN.join(named)[-LONGEST_PREFIX:] + "\n" if named else ""
-
-
-def _sections(
-    document: Document, lines: Sequence[str], count_tokens: CountTokens, limit: int
-) -> Iterator[Section]:
-    for section in _split(blocks(document.text), (), SPLIT_AT):
-        yield from _refine(section, document, lines, count_tokens, limit, SPLIT_AT + 1)
-
-
-def _refine(
-    section: Section,
-    document: Document,
-    lines: Sequence[str],
-    count_tokens: CountTokens,
-    limit: int,
-    level: int,
-) -> Iterator[Section]:
-    """Split a section that is too long at the next deeper level of headings."""
-    text = _prefix(document, section.path) + _source(section.blocks, lines)
-    if level > DEEPEST or not _has_heading(section) or count_tokens(text) <= limit:
-        yield section
-        return
-    for part in _split(section.blocks, section.path, level):
-        yield from _refine(part, document, lines, count_tokens, limit, level + 1)
-
-
-def _has_heading(section: Section) -> bool:
-    return any(block.kind == "heading" for block in section.blocks)
-
-
-def _split(found: Sequence[Block], base: tuple[str, ...], level: int) -> list[Section]:
-    """Sections at headings down to ``level``; a heading with nothing under it stays findable."""
-    made: list[Section] = []
-    stack: list[tuple[int, str]] = []
-    under: list[Block] = []
-    pending = ""  # a title that has no text yet and may get none
-
-    def close() -> None:
-        nonlocal pending
-        if under:
-            made.append(Section((*base, *(title for _, title in stack)), tuple(under)))
-            under.clear()
-            pending = ""
-
-    for block in found:
-        if block.kind != "heading" or block.level > level:
-            under.append(block)
-            continue
-        close()
-        if not block.title:
-            continue  # an empty heading ends nothing and names nothing
-        if pending and stack and block.level <= stack[-1][0]:
-            made.append(Section((*base, *(title for _, title in stack)), ()))
-        while stack and stack[-1][0] >= block.level:
-            stack.pop()
-        stack.append((block.level, block.title))
-        pending = block.title
-    close()
-    if pending:
-        made.append(Section((*base, *(title for _, title in stack)), ()))
+    chunker = _Chunker(document, count_tokens, limit, overlap)
+    made = [chunker.skill()] if document.track is Track.SKILL else list(chunker.chunks())
+    if not made:
+        raise EmptyDocumentError(f"{document.path} holds no text.")
     return made
 
 
-def _texts(
-    section: Section,
-    lines: Sequence[str],
-    document: Document,
-    count_tokens: CountTokens,
-    limit: int,
-    overlap: int,
-) -> list[str]:
-    if not section.blocks:
-        return [section.path[-1]]
-    prefix = _prefix(document, section.path)
-    groups = [atoms(block, "\n".join(lines[block.begin : block.end])) for block in section.blocks]
-    return windows(
-        prefix,
-        [group for group in groups if group],
-        count_tokens=count_tokens,
-        limit=limit,
-        overlap=overlap,
-    )
+@dataclass(frozen=True)
+class _Chunker:
+    document: Document
+    count_tokens: CountTokens
+    limit: int
+    overlap: int
 
+    def skill(self) -> Chunk:
+        """Found by title, description and triggers, as many as fit; followed by its body.
 
-def _source(found: Sequence[Block], lines: Sequence[str]) -> str:
-    return "\n".join(lines[found[0].begin : found[-1].end])
+        Every trigger has a vector of its own, also one that the search text has no room for.
+        """
+        document = self.document
+        parts = [Atom(document.title), Atom(document.summary, "\n")]
+        parts += [Atom(trigger, "\n") for trigger in document.triggers]
+        search_text = Packer("", self.count_tokens, self.limit, 0).pack(parts)[0]
+        return self._chunk(
+            0,
+            heading="",
+            text=document.text,
+            search_text=search_text,
+            parts=(*sentences(document.summary), *document.triggers),
+        )
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The chunks of what is no skill."""
+        lines = self.document.text.split("\n")
+        ordinal = 0
+        for section in sections(self.document.text, self._is_long):
+            prefix, whole = self._prefix(section.path)
+            parts = [atom for block in section.blocks for atom in atoms(block, lines)]
+            if not says_something(section.source):
+                parts = prose(section.path[-1]) if section.path else []
+            if not whole:
+                parts = [*prose(PATH_SIGN.join(section.path)), *parts]
+            for text in Packer(prefix, self.count_tokens, self.limit, self.overlap).pack(parts):
+                if says_something(text):
+                    yield self._chunk(
+                        ordinal,
+                        heading=PATH_SIGN.join(section.path),
+                        text=text,
+                        search_text=prefix + text,
+                        parts=sentences(text),
+                    )
+                    ordinal += 1
+
+    def _is_long(self, section: Section) -> bool:
+        return self.count_tokens(self._prefix(section.path)[0] + section.source) > self.limit
+
+    def _prefix(self, path: Sequence[str]) -> tuple[str, bool]:
+        """Title and heading path as they stand before the text, and whether that is all of them.
+
+        They may take half of the limit. Of a longer path the upper headings are left out.
+        """
+        named = list(path)
+        is_file_name = self.document.title == PurePosixPath(self.document.path).stem
+        if self.document.title not in named and not is_file_name:
+            named.insert(0, self.document.title)
+        for first in range(len(named)):
+            prefix = PATH_SIGN.join(named[first:]) + "\n"
+            if self.count_tokens(prefix) <= self.limit // 2:
+                return prefix, len(named) - first >= len(path)
+        return "", not path
+
+    def _chunk(
+        self, ordinal: int, *, heading: str, text: str, search_text: str, parts: Sequence[str]
+    ) -> Chunk:
+        return Chunk(
+            ordinal=ordinal,
+            heading=heading,
+            text=text,
+            search_text=search_text,
+            sentences=tuple(parts),
+            language="",
+            token_count=self.count_tokens(search_text),
+            content_hash=content_hash(search_text, text, *parts),
+        )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pipeline.backends.parsers.registry import for_path
 from pipeline.errors import ForbiddenPathError, NotFoundError, UnreadableError
+from pipeline.ports import Parser
 from pipeline.text.normalise import content_hash
 from pipeline.types import Document, Track
 
@@ -20,13 +21,22 @@ class Parsed:
     content_hash: str
 
 
-def parse(root: Path, path: str, track: Track, *, max_bytes: int, follow_links: bool) -> Parsed:
-    """Read and parse ``path`` inside ``root``.
+def parse(
+    root: Path,
+    path: str,
+    track: Track,
+    *,
+    parser_for: Callable[[str], Parser],
+    max_bytes: int,
+    follow_links: bool,
+) -> Parsed:
+    """Read and parse ``path`` inside ``root`` with the parser that ``parser_for`` names.
 
     Raises PermanentError with the reason when the file can't be indexed.
     """
+    parser = parser_for(path)
     data = read(root, path, max_bytes=max_bytes, follow_links=follow_links)
-    return Parsed(for_path(path).parse(data, path, track), content_hash(data))
+    return Parsed(parser.parse(data, path, track), content_hash(data))
 
 
 def read(root: Path, path: str, *, max_bytes: int, follow_links: bool) -> bytes:
@@ -37,15 +47,15 @@ def read(root: Path, path: str, *, max_bytes: int, follow_links: bool) -> bytes:
     """
     file = locate(root, path, follow_links=follow_links)
     try:
-        size = file.stat().st_size
-        if size > max_bytes:
-            raise UnreadableError(
-                f"{path} has {size:,} bytes; the limit is {max_bytes:,} (LASTRO_MAX_FILE_BYTES)."
-            )
         with file.open("rb") as opened:
-            return opened.read(max_bytes + 1)
+            data = opened.read(max_bytes + 1)
     except OSError as error:
         raise UnreadableError(f"{path} can't be read: {error.strerror}.") from None
+    if len(data) > max_bytes:
+        raise UnreadableError(
+            f"{path} has more than {max_bytes:,} bytes: split it, or raise LASTRO_MAX_FILE_BYTES."
+        )
+    return data
 
 
 def locate(root: Path, path: str, *, follow_links: bool) -> Path:
@@ -56,8 +66,14 @@ def locate(root: Path, path: str, *, follow_links: bool) -> Path:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or "\\" in path or "\x00" in path or ".." in parts:
         raise ForbiddenPathError(f"{path!r} is not a path inside the content folder.")
-    base = root.resolve()
-    file = base
+    try:
+        return _locate(root.resolve(), parts, path, follow_links)
+    except (OSError, UnicodeError):  # a name that is too long, or that no file system can hold
+        raise NotFoundError(f"{path!a} is not a file of the content folder.") from None
+
+
+def _locate(root: Path, parts: tuple[str, ...], path: str, follow_links: bool) -> Path:
+    file = root
     for part in parts:
         file = _child(file, part, path)
         if file.is_symlink():
@@ -65,7 +81,7 @@ def locate(root: Path, path: str, *, follow_links: bool) -> Path:
                 raise ForbiddenPathError(
                     f"{path} is a symbolic link: set LASTRO_FOLLOW_LINKS=true to follow links."
                 )
-            if not file.resolve().is_relative_to(base):
+            if file.exists() and not file.resolve().is_relative_to(root):
                 raise ForbiddenPathError(f"{path} leads out of the content folder.")
     if not file.is_file():
         raise NotFoundError(f"{path} is not a file of the content folder.")

@@ -2,61 +2,109 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.ingestion.atoms import Atom
+from pipeline.ingestion.atoms import BLOCK, Atom
+from pipeline.ingestion.cut import cut, furthest
 
 CountTokens = Callable[[str], int]
-
 
 LONGEST_TOKEN = 64
 """Characters. Text of more than this many per token of the limit is taken as too long uncounted,
 so that a line of a megabyte isn't tokenised again and again."""
 
-Fits = Callable[[Sequence[Atom]], bool]
+LEAST_RUN = 1 / 8
+"""Share of the limit. Prose without sentence ends is cut into runs as long as the overlap, so that
+chunks of it overlap too, but into none shorter than this."""
 
 
-def windows(
-    prefix: str,
-    groups: Sequence[Sequence[Atom]],
-    *,
-    count_tokens: CountTokens,
-    limit: int,
-    overlap: int,
-) -> list[str]:
-    """Texts made of ``groups`` in order, none of which is over ``limit`` tokens with ``prefix``.
+class Packer:
+    """Makes texts that with ``prefix`` have at most ``limit`` tokens, and share ``overlap``."""
 
-    A group is a block; one without prose (a table, a fence) is cut only if it doesn't fit into a
-    text of its own. A text begins with up to ``overlap`` tokens of the sentences that ended the
-    one before.
-    """
+    def __init__(self, prefix: str, count_tokens: CountTokens, limit: int, overlap: int) -> None:
+        self._prefix = prefix
+        self._count_tokens = count_tokens
+        self._limit = limit
+        self._overlap = overlap
 
-    def fits(atoms: Sequence[Atom]) -> bool:
-        if sum(len(atom.text) for atom in atoms) > LONGEST_TOKEN * limit:
-            return False
-        return count_tokens(prefix + join(atoms)) <= limit
+    def pack(self, atoms: Sequence[Atom]) -> list[str]:
+        """Texts made of ``atoms`` in order.
 
-    units = [unit for group in groups for unit in _units(group, fits, limit)]
-    made: list[list[Atom]] = []
-    begin = 0
-    while begin < len(units):
-        end = _furthest(units, begin, fits)
-        window = [atom for unit in units[begin:end] for atom in unit]
-        made.append(_lead(made[-1], window, count_tokens, overlap, fits) if made else window)
-        begin = end
-    return [join(window) for window in made]
+        An atom with parts is cut only if it doesn't fit into a text of its own. Before prose, a
+        text begins with the sentences that ended the one before, as far as the overlap allows.
+        """
+        units = [unit for atom in atoms for unit in self._units(atom)]
+        made: list[list[Atom]] = []
+        begin = 0
+        while begin < len(units):
+            lead = self._lead(made[-1], units[begin]) if made else []
+            count = self._furthest(lead, units, begin)
+            made.append([*lead, *units[begin : begin + count]])
+            begin += count
+        return [join(window) for window in made]
 
+    def _fits(self, text: str, limit: int = 0) -> bool:
+        limit = limit or self._limit
+        return (
+            len(text) <= LONGEST_TOKEN * limit and self._count_tokens(self._prefix + text) <= limit
+        )
 
-def _units(group: Sequence[Atom], fits: Fits, limit: int) -> Iterator[Sequence[Atom]]:
-    """What is never cut: a table or fence that fits, else each atom, in pieces if need be."""
-    if not group[0].prose and fits(group):
-        yield group
-        return
-    for atom in group:
-        for piece in _cut_to_size(atom, fits, limit):
-            yield [piece]
+    def _units(self, atom: Atom) -> Iterator[Atom]:
+        """The atom if it fits, else its parts, else pieces of it."""
+        if self._fits(join([atom])):
+            yield atom
+        elif not self._fits(atom.opening + atom.closing, self._limit // 2):
+            # A header that fills the chunk is no header: it is taken as the first of the lines.
+            yield from self._units(Atom(atom.opening.strip("\n"), atom.glue))
+            for part in atom.parts or (atom,):
+                yield from self._units(replace(part, glue="\n", opening="", closing=""))
+        elif atom.parts:
+            for part in atom.parts:
+                yield from self._units(part)
+        else:
+            yield from self._pieces(atom)
+
+    def _pieces(self, atom: Atom) -> Iterator[Atom]:
+        run = max(self._overlap, int(self._limit * LEAST_RUN))
+
+        def fits(text: str) -> bool:
+            return self._fits(join([replace(atom, text=text)]))
+
+        def wanted(text: str) -> bool:
+            overlaps = atom.prose and self._overlap
+            return fits(text) and not (overlaps and self._count_tokens(text) > run)
+
+        first = True
+        for gap, piece in cut(atom.text, wanted, fits):
+            yield replace(atom, text=piece, glue=atom.glue if first else gap)
+            first = False
+
+    def _lead(self, last: Sequence[Atom], following: Atom) -> list[Atom]:
+        """The sentences at the end of ``last`` that are repeated before ``following``."""
+        lead: list[Atom] = []
+        if not following.prose:
+            return lead
+        for atom in reversed(last[1:]):
+            longer = [atom, *lead]
+            if not atom.prose or self._count_tokens(join(longer)) > self._overlap:
+                break
+            lead = longer
+        while lead and not self._fits(join([*lead, following])):
+            lead = lead[1:]
+        return lead
+
+    def _furthest(self, lead: Sequence[Atom], units: Sequence[Atom], begin: int) -> int:
+        """How many of ``units`` from ``begin`` on fit behind ``lead``, no heading last."""
+
+        def fits(count: int) -> bool:
+            return self._fits(join([*lead, *units[begin : begin + count]]))
+
+        count = max(furthest(fits, len(units) - begin), 1)
+        full = count
+        while begin + full < len(units) and count > 1 and units[begin + count - 1].heading:
+            count -= 1
+        return count if not units[begin + count - 1].heading else full
 
 
 def join(atoms: Sequence[Atom]) -> str:
@@ -64,89 +112,15 @@ def join(atoms: Sequence[Atom]) -> str:
     text = ""
     before: Atom | None = None
     for atom in atoms:
-        same = (
-            before is not None
-            and (before.opening, before.closing) == (atom.opening, atom.closing)
-            and atom.glue != "\n\n"
-        )
-        if before is not None:
-            text += atom.glue if same else f"{before.closing}{_apart(before, atom)}"
-        text += atom.text if same else f"{atom.opening}{atom.text}"
+        if before is None:
+            text = atom.opening + atom.text
+        elif (before.opening, before.closing) == (atom.opening, atom.closing) and (
+            atom.glue != BLOCK
+        ):
+            text += atom.glue + atom.text
+        else:
+            # Around a table or fence a blank line, whatever stood there.
+            glue = BLOCK if before.opening or atom.opening else atom.glue
+            text += before.closing + glue + atom.opening + atom.text
         before = atom
     return text + (before.closing if before is not None else "")
-
-
-def _apart(before: Atom, atom: Atom) -> str:
-    return "\n\n" if before.opening or atom.opening else atom.glue
-
-
-def _furthest(units: Sequence[Sequence[Atom]], begin: int, fits: Fits) -> int:
-    """The largest end such that ``units[begin:end]`` fit together, by doubling and bisection."""
-
-    def together(end: int) -> bool:
-        return fits([atom for unit in units[begin:end] for atom in unit])
-
-    good, step = begin + 1, 1
-    while good + step <= len(units) and together(good + step):
-        good += step
-        step *= 2
-    bad = min(good + step, len(units) + 1)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if together(middle):
-            good = middle
-        else:
-            bad = middle
-    return good
-
-
-def _lead(
-    last: Sequence[Atom],
-    window: Sequence[Atom],
-    count_tokens: CountTokens,
-    overlap: int,
-    fits: Fits,
-) -> list[Atom]:
-    """``window`` with the sentences before it, as far as the overlap and the limit allow."""
-    lead: list[Atom] = []
-    if not window[0].prose:
-        return list(window)
-    for atom in reversed(last):
-        longer = [atom, *lead]
-        if not atom.prose or count_tokens(join(longer)) > overlap or not fits([*longer, *window]):
-            break
-        lead = longer
-    return [*lead, *window]
-
-
-def _cut_to_size(atom: Atom, fits: Fits, limit: int) -> Iterator[Atom]:
-    """The atom, or pieces of it where it is over the limit alone: at spaces, else at characters."""
-    rest = atom
-    while not fits([rest]):
-        end = _longest(rest, fits, limit)
-        if end <= 0 or end >= len(rest.text):
-            break
-        yield replace(rest, text=rest.text[:end].rstrip() or rest.text[:end], prose=False)
-        remaining = rest.text[end:].lstrip()
-        if not remaining:
-            return
-        # What follows was one run of text: no paragraph begins here.
-        rest = replace(rest, text=remaining, glue=" " if rest.text[end - 1].isspace() else "")
-    yield rest
-
-
-def _longest(atom: Atom, fits: Fits, limit: int) -> int:
-    """Where to cut the atom's text so that the first piece fits: after a space if there is one."""
-    good, bad = 1, min(len(atom.text), LONGEST_TOKEN * limit)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if fits([replace(atom, text=atom.text[:middle])]):
-            good = middle
-        else:
-            bad = middle
-    space = max(atom.text.rfind(sign, 0, good) for sign in (" ", "\n", "\t"))
-    if space > 0:
-        return space + 1
-    while good > 1 and unicodedata.combining(atom.text[good]):
-        good -= 1
-    return good

@@ -6,19 +6,25 @@ import hashlib
 import re
 import unicodedata
 
-# C0 and C1 controls but tab and newline, the byte order mark, and surrogates that stand alone.
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]")
+_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+# The other C0 and C1 controls but tab and newline, and the byte order mark.
+_UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def normalise(text: str) -> str:
     """``text`` in NFC, with ``\\n`` line ends, without control characters or a byte order mark.
 
-    A lone surrogate, which no encoding can carry, becomes U+FFFD.
+    Form feeds and Unicode's own line ends become ``\\n`` too. A lone surrogate, which no encoding
+    can carry, becomes U+FFFD. A text in this form stays as it is.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = _SURROGATE.sub("\ufffd", _UNWANTED.sub("", text))
-    return unicodedata.normalize("NFC", text)
+    text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+    return unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text))
+
+
+def says_something(text: str) -> bool:
+    """Whether a letter or figure is in ``text``: white space and rules are nothing to find."""
+    return any(sign.isalnum() for sign in text)
 
 
 def content_hash(*parts: str | bytes) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pipeline.errors import SettingsError
 from pipeline.ports import Embedder
 from pipeline.settings import Settings
 
 
 def build(settings: Settings) -> Embedder:
     """The embedder of ``settings.embedder``. Raises SettingsError when it can't be had."""
+    if settings.chunk_tokens > settings.embedder_max_tokens:
+        raise SettingsError(
+            f"LASTRO_CHUNK_TOKENS={settings.chunk_tokens} is more than the embedder reads "
+            f"(LASTRO_EMBEDDER_MAX_TOKENS={settings.embedder_max_tokens}): lower the first."
+        )
     if settings.embedder == "openai":
         from pipeline.backends.embedders.openai import OpenAIEmbedder
 

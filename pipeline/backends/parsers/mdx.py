@@ -1,89 +1,85 @@
-"""MDX made plain: imports, exports, tags and comments out, prose in, code untouched."""
+"""MDX made plain: imports, exports, tags and comments out, prose in, code untouched.
+
+MDX is not markdown: a fence may stand right under a tag and text anywhere between tags, where a
+markdown parser sees HTML. So this goes by lines and tags, and the result is what is parsed.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
-_MODULE_WORDS = re.compile(
-    r"^(?:import\s+(?:[\w*{\"']|type\s)|export\s+(?:const|let|var|default|function|class|type|[{*]))"
-)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
+_IMPORT = re.compile(r"import\s*(?:['\"]|[^'\"]*?\bfrom\s*['\"])")
+_EXPORT = re.compile(r"export\s+(?:const|let|var|default|async|function|class|type|[{*])")
+_COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _TAG = re.compile(
-    r"""</?>|                                # <> and </>
-        </?[A-Za-z][\w.:-]*                 # <Name and </Name
-        (?:\s(?:[^<>"'{}]|"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})*)?
+    r"""</?>|                                   # <> and </>
+        </?[A-Za-z][\w.:-]*                    # <Name and </Name, then what is no blank line
+        (?:\s(?!\s*\n)(?:[^<>"'{}\n]|\n(?![ \t]*\n)|"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})*)?
         /?>""",
     re.VERBOSE,
 )
-_COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
-_CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 
 def strip(text: str) -> str:
     """``text`` as plain markdown."""
-    out: list[str] = []
-    prose: list[str] = []
-    fence = ""
+    parts = [
+        part if is_code else _without_tags("\n".join(_without_modules(part.split("\n"))))
+        for is_code, part in _parts(text)
+    ]
+    # A blank line on each side of a fence: what is left of a tag must not run into it.
+    return re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)).strip("\n") + "\n"
 
-    def flush() -> None:
-        out.extend(_prose("\n".join(prose)).split("\n") if prose else ())
-        prose.clear()
 
+def _parts(text: str) -> Iterator[tuple[bool, str]]:
+    """The text in turns of (False, prose) and (True, a fence with its marks)."""
+    part: list[str] = []
+    mark = ""
     for line in text.split("\n"):
-        opened = _FENCE.match(line)
-        if fence:
-            out.append(line)
-            if opened and opened[1].startswith(fence) and line.strip() == opened[1]:
-                fence = ""
-        elif opened:
-            flush()
-            fence = opened[1]
-            # A fence right after a tag's line would else count as that tag's HTML.
-            if out and out[-1].strip():
-                out.append("")
-            out.append(line)
+        fence = _FENCE.match(line)
+        if mark:
+            part.append(line)
+            if fence and fence[1].startswith(mark) and not fence[2].strip():
+                yield True, "\n".join(part)
+                part, mark = [], ""
+        elif fence and "`" not in fence[2]:
+            yield False, "\n".join(part)
+            part, mark = [line], fence[1]
         else:
-            prose.append(line)
-    flush()
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(out)).strip("\n") + "\n"
+            part.append(line)
+    yield bool(mark), "\n".join(part)
 
 
-def _prose(text: str) -> str:
-    lines = []
-    in_module = False
-    for line in text.split("\n"):
-        if not in_module and _MODULE_WORDS.match(line):
-            in_module = True
-        if in_module:
-            # An import or export ends with its paragraph.
-            in_module = bool(line.strip())
-            if not in_module:
-                lines.append(line)
-            continue
-        lines.append(line)
-    return _outside_code(_COMMENT.sub("", "\n".join(lines)))
+def _without_modules(lines: list[str]) -> Iterator[str]:
+    """The lines that belong to no import or export, which end with a blank line."""
+    place = 0
+    while place < len(lines):
+        end = place + 1
+        if _EXPORT.match(lines[place]) or (
+            lines[place].startswith("import") and _IMPORT.match("\n".join(lines[place:]))
+        ):
+            # An object may hold blank lines: the export goes on until its brackets are closed.
+            while end < len(lines) and (lines[end].strip() or _open(lines[place:end])):
+                end += 1
+        else:
+            yield lines[place]
+        place = end
 
 
-def _outside_code(text: str) -> str:
-    parts = []
+def _open(lines: list[str]) -> bool:
+    text = "".join(lines)
+    return any(text.count(left) > text.count(right) for left, right in ("{}", "[]", "()"))
+
+
+def _without_tags(text: str) -> str:
+    text = _COMMENT.sub("", text)
+    out = []
     last = 0
     for span in _CODE_SPAN.finditer(text):
-        parts.append(_untag(text[last : span.start()]))
-        parts.append(span[0])
+        out += [_TAG.sub("", text[last : span.start()]), span[0]]
         last = span.end()
-    parts.append(_untag(text[last:]))
-    return "".join(parts)
-
-
-def _untag(text: str) -> str:
-    def out(match: re.Match[str]) -> str:
-        # <https://example.org> and <mail@example.org> are links, not tags.
-        return match[0] if re.match(r"<[\w.+-]+(?::/|@)", match[0]) else ""
-
-    # Whole lines of tags become blank, so that what they enclosed parses as markdown.
-    return "\n".join(
-        stripped.strip()
-        if (stripped := _TAG.sub(out, line)) != line and not stripped.strip()
-        else stripped
-        for line in text.split("\n")
-    )
+    out.append(_TAG.sub("", text[last:]))
+    # A line of tags becomes blank, so that what stands below it begins a block.
+    return "\n".join(line if line.strip() else "" for line in "".join(out).split("\n"))

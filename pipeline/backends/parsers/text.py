@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from pipeline.backends.parsers.encoding import decode
+from pipeline.text.decode import decode
 from pipeline.types import Document, Track
 
 
