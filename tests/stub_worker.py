@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from pipeline.db import jobs, ledger
-from pipeline.db.engine import transaction
+from pipeline.db.engine import single, transaction
 from pipeline.db.jobs import Outcome
 from pipeline.db.tables import jobs as jobs_table
 from pipeline.types import Stage
@@ -31,8 +31,8 @@ def _register(stage: Stage) -> None:
     @stage_task(jobs_table, stage, fail_row)
     def body(held: Held) -> None:
         did = work(held.row["question"], stage)
-        with transaction() as conn:
-            if stage is CHAIN[-1]:
+        if stage is CHAIN[-1]:
+            with transaction() as conn:
                 answer = {
                     "text": did,
                     "grounded": False,
@@ -41,10 +41,11 @@ def _register(stage: Stage) -> None:
                     "degraded": [],
                 }
                 jobs.complete(conn, held.claim, answer, Outcome("stub", "en", [], [], {}, []))
-            else:
-                following = CHAIN[CHAIN.index(stage) + 1]
+        else:
+            following = CHAIN[CHAIN.index(stage) + 1]
+            with single() as conn:
                 ledger.hand_on(conn, held.claim, following, state={"did": did})
-                held.next = [(following, held.claim.id)]
+            held.next = [(following, held.claim.id)]
 
 
 for _stage in CHAIN:

@@ -30,8 +30,8 @@ from pipeline.local.processes import MARK, Child, Program
 from pipeline.settings import Settings, environment, use
 
 FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 30
-HEALTHY_AFTER_S = 60
+LONGEST_PAUSE_S = 5
+HEALTHY_AFTER_S = 10
 """A child that lived this long is started without a pause when it dies."""
 DEATHS_AT_START = 3
 SERVER_LIMIT_S = 120

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from pipeline.backends.generators.extractive import Extractive
 from pipeline.db import assistants, content, index_sets, jobs, ledger, sessions
-from pipeline.db.engine import snapshot, transaction
+from pipeline.db.engine import single, snapshot, transaction
 from pipeline.db.jobs import Outcome
 from pipeline.db.search import SearchIndex
 from pipeline.db.tables import jobs as jobs_table
@@ -236,7 +236,7 @@ def _complete(held: Held, state: State, answer: Answer, outcome: str) -> None:
 
 
 def _hand_on(held: Held, stage: Stage, state: State) -> None:
-    with transaction() as conn:
+    with single() as conn:
         ledger.hand_on(conn, held.claim, stage, state=_STATE.dump_python(state, mode="json"))
     held.next = [(stage, held.claim.id)]
 

@@ -10,27 +10,57 @@ import random
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
-from tests.model_server import ModelServer
+from tests.model_server import Body, ModelServer, Reply, quoting
 from tests.running import Running, running, until
 
 LEASE_S = 3
 QUESTION = "How do I unlock my login?"
 
 
+class Model:
+    """A model server whose pace a test sets. ``waiting`` counts the generations under way."""
+
+    def __init__(self) -> None:
+        self.pace_s = 0.15
+        self.waiting = 0
+        self.url = ""
+
+    def reply(self, body: Body) -> Reply:
+        """The passage, after a while; a change of pace holds at once."""
+        self.waiting += 1
+        begun = time.monotonic()
+        while time.monotonic() - begun < self.pace_s:
+            time.sleep(0.01)
+        self.waiting -= 1
+        return quoting(body)
+
+    @contextmanager
+    def slow(self, seconds: float) -> Iterator[None]:
+        """Answer after ``seconds`` meanwhile."""
+        usual, self.pace_s = self.pace_s, seconds
+        try:
+            yield
+        finally:
+            self.pace_s = usual
+
+
 @pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(reply="Wait one hour, then log in again.", delay_s=0.15) as server:
-        yield server
+def model() -> Iterator[Model]:
+    paced = Model()
+    with ModelServer(reply=paced.reply) as server:
+        paced.url = server.url
+        yield paced
 
 
 @pytest.fixture(scope="module")
 def instance(
-    tmp_path_factory: pytest.TempPathFactory, small_pack: Path, model: ModelServer
+    tmp_path_factory: pytest.TempPathFactory, small_pack: Path, model: Model
 ) -> Iterator[Running]:
     settings = {
         "LASTRO_LEASE_S": str(LEASE_S),
@@ -71,7 +101,7 @@ def test_a_killed_inference_worker_loses_nothing(instance: Running) -> None:
     assert_each_ended_once(instance, job_ids, resent=1.1)
 
 
-def test_recovery_takes_a_lease_and_a_sweep(instance: Running, model: ModelServer) -> None:
+def test_recovery_takes_a_lease_and_a_sweep(instance: Running, model: Model) -> None:
     with model.slow(60):
         job_id = instance.ask(QUESTION, "recovery")
         until(lambda: instance.job(job_id)["status"] == "running" and model.waiting)
@@ -103,7 +133,7 @@ def test_a_killed_database_loses_nothing(instance: Running) -> None:
 
 
 def test_a_worker_that_is_told_to_stop_ends_its_job_first(
-    instance: Running, model: ModelServer
+    instance: Running, model: Model
 ) -> None:
     with model.slow(3):
         job_id = instance.ask(QUESTION, "stop")
@@ -118,7 +148,7 @@ def test_a_worker_that_is_told_to_stop_ends_its_job_first(
 
 
 def test_a_job_that_kills_its_worker_fails_with_a_reason(
-    instance: Running, model: ModelServer
+    instance: Running, model: Model
 ) -> None:
     with model.slow(60):
         job_id = instance.ask(QUESTION, "deadly")
