@@ -10,7 +10,14 @@ from typing import Protocol
 import numpy as np
 
 from pipeline.inference.fuse import fuse
-from pipeline.inference.signals import Background, Signals, background, best_coverage, coverage
+from pipeline.inference.signals import (
+    Background,
+    Signals,
+    background,
+    best_coverage,
+    coverage,
+    known,
+)
 from pipeline.ports import Vectors
 from pipeline.text.tokens import terms
 from pipeline.types import Candidate, EmbeddedQuery, Retrieval, Track
@@ -100,10 +107,9 @@ def retrieve(
         dense = [] if vector is None else index.dense(track, chunks, vector, leg)
         ids = dict.fromkeys(chunk for chunk, _ in [*dense, *keyword])
         facts = index.facts(track, list(ids), vector, held, average)
-        signals = _signals(facts, dense, keyword, weights)
+        signals = _signals(facts, dense, keyword, weights, known(words, frequencies))
         candidates = tuple(
-            _candidate(track, facts[place], signals[place])
-            for place in fuse(signals, background)[:limit]
+            _candidate(track, facts[place], signals[place]) for place in fuse(signals)[:limit]
         )
         found.append(Retrieval(query.text, track, candidates, background))
     return tuple(found)
@@ -114,6 +120,7 @@ def _signals(
     dense: Sequence[tuple[int, float]],
     keyword: Sequence[tuple[int, float]],
     weights: Mapping[str, float],
+    share_known: float,
 ) -> list[Signals]:
     dense_rank = {chunk: rank for rank, (chunk, _) in enumerate(dense)}
     keyword_rank = {chunk: rank for rank, (chunk, _) in enumerate(keyword)}
@@ -127,6 +134,7 @@ def _signals(
                 weights, (terms(sentence, fact.language) for sentence in fact.sentences)
             ),
             sentences=max(1, len(fact.sentences)),
+            known=share_known,
             dense_rank=dense_rank.get(fact.chunk_id),
             keyword_rank=keyword_rank.get(fact.chunk_id),
         )
