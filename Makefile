@@ -56,6 +56,10 @@ bench: $(VENV)/.dev ## measure what orchestration and the API cost
 test: $(VENV)/.dev ## set up and run every test but the images'
 	$(BIN)/python -m pytest
 
+.PHONY: test-images
+test-images: $(VENV)/.dev ## build both images with buildah and answer a question with them
+	$(BIN)/python -m pytest tests/images
+
 .PHONY: lint
 lint: $(VENV)/.dev ## check style and types
 	$(BIN)/ruff check .
