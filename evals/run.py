@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from evals.instance import ingest, own_instance
 from evals.sets import Question, QuestionSet, load
 from pipeline.backends.generators.extractive import Extractive
-from pipeline.db import assistants, content, index_sets, search
+from pipeline.db import assistants, index_sets, publishing, search
 from pipeline.db.engine import engine
 from pipeline.db.search import SearchIndex
 from pipeline.inference import follow_up, prompt
@@ -211,7 +211,7 @@ def _ask_without(
             transaction = conn.begin()
             try:
                 for path in sorted(paths):
-                    content.remove(conn, settings().workspace, path)
+                    publishing.remove(conn, settings().workspace, path)
                 search.forget_samples()
                 refused.extend(not _rank(conn, one).passed for one in members)
             finally:

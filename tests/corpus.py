@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pipeline.db import content, index_sets
+from pipeline.db import content, index_sets, publishing
 from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
 from pipeline.db.index_sets import Identity, IndexSet
@@ -38,7 +38,7 @@ def stage(
     workspace: str = "default",
     track: Track = Track.DOCUMENT,
 ) -> tuple[content.Version, Mapping[int, Terms]]:
-    """Stage a version with one chunk per text; publish it with ``content.publish``."""
+    """Stage a version with one chunk per text; publish it with ``publishing.publish``."""
     live = index_set()
     terms = [
         Terms({word: text.split().count(word) for word in text.split()}, len(text.split()))
@@ -81,4 +81,4 @@ def put(path: str, texts: Sequence[str], vectors: Sequence[Vectors], **options: 
     """Stage a version and publish it."""
     staged, terms = stage(path, texts, vectors, **options)  # type: ignore[arg-type]
     with transaction() as conn:
-        content.publish(conn, staged, terms)
+        publishing.publish(conn, staged, terms)

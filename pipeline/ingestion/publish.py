@@ -1,4 +1,4 @@
-"""Stage 4: the keyword side of a chunk. The switch itself is ``db/content.publish``."""
+"""Stage 4: the keyword side of a chunk. The switch itself is ``db/publishing.py``."""
 
 from __future__ import annotations
 

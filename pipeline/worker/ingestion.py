@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from pipeline.backends.parsers.registry import SUPPORTED, for_path
-from pipeline.db import assistants, content, index_sets, ledger, runs
+from pipeline.db import assistants, content, index_sets, ledger, publishing, runs
 from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
 from pipeline.db.ledger import Claim
@@ -165,7 +165,7 @@ def publish(held: Held) -> None:
     item = held.row
     if item["action"] == "remove":
         with transaction() as conn:
-            content.remove(conn, item["workspace"], item["path"])
+            publishing.remove(conn, item["workspace"], item["path"])
             _done(conn, held.claim)
     else:
         staged = _staged(held)
@@ -173,7 +173,7 @@ def publish(held: Held) -> None:
             pieces = content.load_chunks(conn, staged.id)
         terms = {chunk_id: Terms(*postings(piece)) for chunk_id, piece in pieces.items()}
         with transaction() as conn:
-            content.publish(conn, staged, terms)
+            publishing.publish(conn, staged, terms)
             _done(conn, held.claim)
     with transaction() as conn:
         # In a transaction of its own: two last items that end at once must see each other.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Connection, text
 
-from pipeline.db import content, index_sets
+from pipeline.db import index_sets, publishing
 from pipeline.db.engine import engine, snapshot, transaction
 from pipeline.db.search import SearchIndex
 from pipeline.errors import ConflictError, IndexMismatchError
@@ -47,7 +47,7 @@ def test_readers_see_the_old_text_until_the_new_is_whole(reader: Connection) -> 
     staged, terms = stage("a.md", ["word three"], [unit(3)])
     assert seen(reader) == ["word one", "word two"]
     with transaction() as conn:
-        content.publish(conn, staged, terms)
+        publishing.publish(conn, staged, terms)
         assert seen(reader) == ["word one", "word two"]
     assert seen(reader) == ["word three"]
     assert count("chunks") == 1
@@ -69,8 +69,8 @@ def test_what_is_removed_is_found_no_more(reader: Connection) -> None:
     put("a.md", ["word a"], [unit(1)])
     put("b.md", ["word b"], [unit(2)])
     with transaction() as conn:
-        content.remove(conn, "default", "a.md")
-        content.remove(conn, "default", "a.md")
+        publishing.remove(conn, "default", "a.md")
+        publishing.remove(conn, "default", "a.md")
     assert seen(reader) == ["word b"]
     for table in ("documents", "document_versions", "chunks", "embeddings"):
         assert count(table) == 1
@@ -83,9 +83,9 @@ def test_a_run_that_was_overtaken_does_not_bring_the_old_text_back(reader: Conne
     older, older_terms = stage("a.md", ["word old"], [unit(1)])
     newer, newer_terms = stage("a.md", ["word new"], [unit(2)])
     with transaction() as conn:
-        content.publish(conn, newer, newer_terms)
+        publishing.publish(conn, newer, newer_terms)
     with transaction() as conn:
-        content.publish(conn, older, older_terms)
+        publishing.publish(conn, older, older_terms)
     assert seen(reader) == ["word new"]
     assert count("document_versions") == 1
 
@@ -94,7 +94,7 @@ def test_equal_text_keeps_its_vectors(reader: Connection) -> None:
     put("a.md", ["word same", "word old"], [unit(1), unit(2)])
     staged, terms = stage("a.md", ["word same", "word new"], [unit(9), unit(3)])
     with transaction() as conn:
-        content.publish(conn, staged, terms)
+        publishing.publish(conn, staged, terms)
         kept = conn.execute(
             text(
                 "SELECT e.embedding <=> :vector < 1e-6, s.embedding <=> :vector < 1e-6"
@@ -112,7 +112,7 @@ def test_a_document_is_not_published_without_all_its_vectors(reader: Connection)
     with transaction() as conn:
         conn.execute(text("DELETE FROM rag.embeddings WHERE chunk_id = :id"), {"id": min(terms)})
     with pytest.raises(ConflictError), transaction() as conn:
-        content.publish(conn, staged, terms)
+        publishing.publish(conn, staged, terms)
     assert seen(reader) == ["word old"]
 
 
