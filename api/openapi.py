@@ -87,7 +87,7 @@ def _operation(operation: Operation) -> Json:
     made: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "tags": [operation.path.split("/")[1]],
+        "tags": [operation.path.split("/")[1] if operation.scope else "health"],
         "responses": {str(status): shape for status, shape in sorted(_responses(operation))},
         "security": [{"ApiKey": [operation.scope]}] if operation.scope else [],
     }

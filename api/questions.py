@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.operations import answer
 from api.problems import Problem
-from api.record import in_transaction, record
+from api.record import look, record
 from api.schemas import ChatRequest, JobAccepted
 from api.waiting import Endings
 from pipeline.db import jobs
@@ -63,7 +63,7 @@ def job_id_of(request: Request) -> UUID:
 
 async def view(key: ApiKey, job_id: UUID, kind: str = "chat") -> JobView:
     """The job as it is now. Raises NotFoundError and GoneError."""
-    found = await in_transaction(lambda conn: jobs.view(conn, key.workspace, job_id))
+    found = await look(lambda conn: jobs.view(conn, key.workspace, job_id))
     if found.kind != kind:
         raise NotFoundError(f"There is no job {job_id}.")
     return found

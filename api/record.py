@@ -10,10 +10,15 @@ from anyio import to_thread
 from sqlalchemy import Connection
 
 from pipeline import enqueue
-from pipeline.db.engine import transaction
+from pipeline.db.engine import single, transaction
 from pipeline.types import Stage
 
 T = TypeVar("T")
+
+
+async def look(work: Callable[[Connection], T]) -> T:
+    """Run ``work``, which only reads, in a thread; each statement sees the newest state."""
+    return await to_thread.run_sync(_look, work)
 
 
 async def in_transaction(work: Callable[[Connection], T]) -> T:
@@ -33,6 +38,11 @@ async def record(work: Callable[[Connection], UUID], then: Stage) -> UUID:
         return row_id
 
     return await to_thread.run_sync(both)
+
+
+def _look(work: Callable[[Connection], T]) -> T:
+    with single() as conn:
+        return work(conn)
 
 
 def _in_transaction(work: Callable[[Connection], T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 
 from api.problems import Problem
-from api.record import in_transaction
+from api.record import look
 from pipeline.db import keys
 from pipeline.db.keys import ApiKey
 
@@ -24,7 +24,7 @@ async def authorise(request: Request, scope: str) -> ApiKey:
         raise _unknown(f"Send your key in the header {HEADER}.")
     if len(sent) > 1:
         raise _unknown(f"Send the header {HEADER} once.")
-    key = await in_transaction(lambda conn: keys.find(conn, sent[0]))
+    key = await look(lambda conn: keys.find(conn, sent[0]))
     if key is None:
         raise _unknown("This key is not known, or it was revoked.")
     if scope not in key.scopes:

@@ -8,7 +8,7 @@ from uuid import UUID
 from starlette.responses import Response
 
 from api.operations import Call, answer, keyed
-from api.record import in_transaction, record
+from api.record import look, record
 from api.schemas import IngestAccepted, IngestRequest, IngestRun, Nothing
 from pipeline.db import runs
 from pipeline.errors import ForbiddenPathError, NotFoundError
@@ -64,7 +64,7 @@ async def get_ingest(call: Call[Nothing, Nothing]) -> Response:
         run_id = UUID(name)
     except ValueError:
         raise NotFoundError(f"There is no ingest run {name}.") from None
-    view = await in_transaction(lambda conn: runs.view(conn, call.key.workspace, run_id))
+    view = await look(lambda conn: runs.view(conn, call.key.workspace, run_id))
     return answer(IngestRun.of(view))
 
 

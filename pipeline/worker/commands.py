@@ -47,6 +47,9 @@ def api() -> list[str]:
         *(sys.executable, "-m", "uvicorn", "api.app:create_app", "--factory"),
         *("--host", settings().host, "--port", str(settings().port)),
         *("--no-access-log", "--timeout-graceful-shutdown", "10"),
+        # Longer than clients and proxies keep an idle connection: who closes it first never loses
+        # a request that is on its way.
+        *("--timeout-keep-alive", "75"),
     ]
 
 

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from sqlalchemy import delete
 
 from pipeline.db.engine import transaction
-from pipeline.db.tables import jobs
+from pipeline.db.tables import ingest_runs, jobs
 from pipeline.settings import Settings
 from tests.serving import Served, served
 
@@ -39,9 +39,10 @@ def _api(
 
 @pytest.fixture
 def api(_api: tuple[Served, str], valkey_url: str, use_database: Callable[[str], None]) -> Served:
-    """A running API without workers and without jobs; this process uses its database."""
+    """A running API without workers without jobs and runs; this process uses its database."""
     running, url = _api
     use_database(url)
     with transaction() as conn:
         conn.execute(delete(jobs))
+        conn.execute(delete(ingest_runs))
     return running

@@ -18,13 +18,13 @@ BASE = {"errors", "types", "signals"}
 
 ALLOWED = {
     "errors": set(),
-    "signals": set(),
+    "text": set(),
+    "signals": {"text"},
     "types": {"signals"},
     "ports": BASE,
     "vectors": {"errors", "ports"},
     "settings": {"errors"},
     "logs": {"settings"},
-    "text": BASE,
     "ingestion": BASE | {"ports", "text", "vectors"},
     "inference": BASE | {"ports", "text"},
     "backends": BASE | {"ports", "settings", "text", "vectors"},
