@@ -39,7 +39,7 @@ def _api(
 
 @pytest.fixture
 def api(_api: tuple[Served, str], valkey_url: str, use_database: Callable[[str], None]) -> Served:
-    """A running API without workers without jobs and runs; this process uses its database."""
+    """A running API without workers, jobs and runs; this process uses its database."""
     running, url = _api
     use_database(url)
     with transaction() as conn:

@@ -18,7 +18,7 @@ BASE = {"errors", "types", "signals"}
 
 ALLOWED = {
     "errors": set(),
-    "text": set(),
+    "text": {"errors"},
     "signals": {"text"},
     "types": {"signals"},
     "ports": BASE,
