@@ -60,6 +60,10 @@ test: $(VENV)/.dev ## set up and run every test but the images'
 test-images: $(VENV)/.dev ## build both images with buildah and answer a question with them
 	$(BIN)/python -m pytest tests/images
 
+.PHONY: test-torch
+test-torch: ## test the models of the extra gpu, in an environment of their own (1.5 GB)
+	scripts/test-torch.sh
+
 .PHONY: lint
 lint: $(VENV)/.dev ## check style and types
 	$(BIN)/ruff check .

@@ -54,6 +54,8 @@ def call(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str
 
 def make_base() -> None:
     """The image that the Dockerfiles build on, unless the cache has it."""
+    for tool in ("buildah", "debootstrap"):
+        assert shutil.which(tool), f"{tool} is missing: apt-get install buildah debootstrap"
     found = re.search(r"^ARG BASE=(\S+?-slim-(\w+))$", (ROOT / "Dockerfile.api").read_text(), re.M)
     assert found
     name, release = f"docker.io/library/{found[1]}", found[2]
@@ -182,10 +184,14 @@ class Process:
         done = self._container.run(*argv, host=self._role, **self._settings)
         return done.returncode == 0
 
-    def stop(self, grace_s: float) -> int:
-        """What an engine does to stop it; the exit status. Fails when the grace is over."""
+    def stop(self, grace_s: float) -> bool:
+        """What an engine does to stop it. Fails when it has not ended within the grace.
+
+        Whether it ended well: with status 0, or by the signal itself once it had cleaned up.
+        """
         self.main.send_signal(signal.Signals[self._container.image["StopSignal"]])
-        return self._buildah.wait(timeout=grace_s)
+        status = self._buildah.wait(timeout=grace_s)
+        return status == 0 or "subprocess exited on terminated" in self.log()
 
     def end(self) -> None:
         """Kill what is left."""
