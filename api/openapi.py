@@ -13,7 +13,8 @@ from pydantic.json_schema import models_json_schema
 
 from api.operations import Operation
 from api.problems import MEDIA_TYPE
-from api.schemas import Nothing, ProblemDetails
+from api.requests import Nothing
+from api.schemas import ProblemDetails
 from api.security import HEADER
 
 Json = dict[str, Any]

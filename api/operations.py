@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.problems import Problem, invalid
-from api.schemas import Nothing
+from api.requests import Nothing
 from api.security import authorise
 from pipeline.db.keys import ApiKey
 

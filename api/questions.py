@@ -11,7 +11,8 @@ from starlette.responses import Response
 from api.operations import answer
 from api.problems import Problem
 from api.record import look, record
-from api.schemas import ChatRequest, JobAccepted
+from api.requests import ChatRequest
+from api.schemas import JobAccepted
 from api.waiting import Endings
 from pipeline.db import jobs
 from pipeline.db.jobs import JobView

@@ -6,7 +6,8 @@ from starlette.responses import Response
 
 from api.operations import Call, answer, keyed
 from api.questions import accepted, settled, submit
-from api.schemas import AskRequest, ChatStatus, JobAccepted, Nothing
+from api.requests import AskRequest, Nothing
+from api.schemas import ChatStatus, JobAccepted
 from pipeline.settings import settings
 from pipeline.types import ENDED
 

@@ -7,7 +7,8 @@ from starlette.responses import Response
 from api.operations import Call, answer, keyed, validated
 from api.questions import accepted, job_id_of, settled, submit, view
 from api.record import in_transaction
-from api.schemas import ChatRequest, ChatStatus, JobAccepted, Nothing, Session, StatusQuery
+from api.requests import ChatRequest, Nothing, Session, StatusQuery
+from api.schemas import ChatStatus, JobAccepted
 from pipeline.db import jobs, sessions
 
 

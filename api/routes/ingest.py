@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from api.operations import Call, answer, keyed
 from api.record import look, record
-from api.schemas import IngestAccepted, IngestRequest, IngestRun, Nothing
+from api.requests import IngestRequest, Nothing
+from api.schemas import IngestAccepted, IngestRun
 from pipeline.db import runs
 from pipeline.errors import ForbiddenPathError, NotFoundError
 from pipeline.settings import settings

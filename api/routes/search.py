@@ -8,7 +8,8 @@ from api.operations import Call, answer, keyed
 from api.problems import Problem, of_failed_job
 from api.questions import settled, submit_as
 from api.record import in_transaction
-from api.schemas import Nothing, SearchQuery, SearchResults
+from api.requests import Nothing, SearchQuery
+from api.schemas import SearchResults
 from pipeline.db import jobs
 from pipeline.settings import settings
 from pipeline.types import ENDED, JobStatus
