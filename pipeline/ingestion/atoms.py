@@ -109,7 +109,8 @@ def _fence(lines: Sequence[str]) -> Atom:
         return _whole(lines)
     closed = lines[-1].strip().startswith(mark[1]) and not lines[-1].strip(" \t`~")
     body = lines[1:-1] if closed else lines[1:]
-    return _whole(body or [""], opening=f"{lines[0]}\n", closing=f"\n{mark[1]}")
+    last = lines[-1] if closed else mark[1]
+    return _whole(body or [""], opening=f"{lines[0]}\n", closing=f"\n{last}")
 
 
 def _whole(lines: Sequence[str], opening: str = "", closing: str = "") -> Atom:

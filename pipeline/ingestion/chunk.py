@@ -87,7 +87,8 @@ class _Chunker:
                     ordinal += 1
 
     def _is_long(self, section: Section) -> bool:
-        return self.count_tokens(self._prefix(section.path)[0] + section.source) > self.limit
+        whole = Packer(self._prefix(section.path)[0], self.count_tokens, self.limit, 0)
+        return whole.is_long(section.source)
 
     def _prefix(self, path: Sequence[str]) -> tuple[str, bool]:
         """Title and heading path as they stand before the text, and whether that is all of them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -53,10 +54,7 @@ def blocks(text: str) -> list[Block]:
         for place, token in enumerate(tokens)
         if token.level == 0 and token.map and token.nesting >= 0
     ]
-    found = [
-        _block(tokens[begin:end])
-        for begin, end in zip(opened, [*opened[1:], len(tokens)], strict=True)
-    ]
+    found = [_block(tokens[begin:end]) for begin, end in pairwise([*opened, len(tokens)])]
     return list(_with_gaps(found, text.split("\n")))
 
 
