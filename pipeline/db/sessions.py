@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, delete, func, literal, select, update
+from sqlalchemy import Connection, Text, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from pipeline.db import ledger
@@ -14,32 +14,41 @@ from pipeline.db.tables import jobs, messages, sessions
 from pipeline.settings import settings
 from pipeline.types import JobStatus, Message
 
+# Built once: each question runs them.
+_TOUCH = insert(sessions).on_conflict_do_update(
+    index_elements=[sessions.c.workspace, sessions.c.id], set_={"last_seen_at": func.now()}
+)
+_ADD = insert(messages).from_select(
+    ["workspace", "session_id", "job_id", "role", "content"],
+    select(
+        sessions.c.workspace,
+        sessions.c.id,
+        bindparam("of_job", type_=messages.c.job_id.type),
+        bindparam("said_by", type_=Text),
+        bindparam("said", type_=Text),
+    ).where(
+        sessions.c.workspace == bindparam("of_workspace"),
+        sessions.c.id == bindparam("of_session"),
+    ),
+)
+
 
 def touch(conn: Connection, workspace: str, session_id: str) -> None:
     """Make the session, or note that it is alive."""
-    conn.execute(
-        insert(sessions)
-        .values(workspace=workspace, id=session_id)
-        .on_conflict_do_update(
-            index_elements=[sessions.c.workspace, sessions.c.id],
-            set_={"last_seen_at": func.now()},
-        )
-    )
+    conn.execute(_TOUCH, {"workspace": workspace, "id": session_id})
 
 
 def add(conn: Connection, workspace: str, session_id: str, job_id: UUID, message: Message) -> None:
     """Append a turn of ``job_id``; nothing when the session is gone meanwhile."""
     conn.execute(
-        insert(messages).from_select(
-            ["workspace", "session_id", "job_id", "role", "content"],
-            select(
-                sessions.c.workspace,
-                sessions.c.id,
-                literal(job_id),
-                literal(message.role),
-                literal(message.content),
-            ).where(sessions.c.workspace == workspace, sessions.c.id == session_id),
-        )
+        _ADD,
+        {
+            "of_workspace": workspace,
+            "of_session": session_id,
+            "of_job": job_id,
+            "said_by": message.role,
+            "said": message.content,
+        },
     )
 
 
