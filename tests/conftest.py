@@ -151,6 +151,30 @@ def valkey_url(shared_valkey_url: str, change_settings: Callable[..., None]) -> 
 
 
 @pytest.fixture(scope="session")
+def new_home() -> Iterator[Callable[[], Path]]:
+    """Makes homes for instances, directly in the folder for temporary files.
+
+    Not in pytest's own: every other pytest that starts closes that one to all but its owner, and
+    PostgreSQL under another account loses its data folder.
+    """
+    made: list[Path] = []
+
+    def make() -> Path:
+        made.append(Path(tempfile.mkdtemp(prefix="lastro-home-")))
+        return made[-1]
+
+    yield make
+    for home in made:
+        shutil.rmtree(home)
+
+
+@pytest.fixture
+def home(new_home: Callable[[], Path]) -> Path:
+    """An empty home for an instance."""
+    return new_home()
+
+
+@pytest.fixture(scope="session")
 def small_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the smallest content pack that has every kind of thing in it."""
     copy = tmp_path_factory.mktemp("content") / "small"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,14 +23,14 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def instance(
-    tmp_path_factory: pytest.TempPathFactory, small_pack: Path, model: ModelServer
+    new_home: Callable[[], Path], small_pack: Path, model: ModelServer
 ) -> Iterator[Running]:
     settings = {
         "LASTRO_GENERATOR": "openai",
         "LASTRO_GENERATOR_URL": model.url,
         "LASTRO_GENERATOR_MODEL": "test",
     }
-    with running(tmp_path_factory.mktemp("answers"), small_pack, settings) as found:
+    with running(new_home(), small_pack, settings) as found:
         yield found
 
 
@@ -69,9 +69,7 @@ def test_off_topic_is_refused_and_no_model_is_called(
     assert len(model.requests) == before
 
 
-def test_an_invented_number_does_not_reach_the_user(
-    instance: Running, model: ModelServer
-) -> None:
+def test_an_invented_number_does_not_reach_the_user(instance: Running, model: ModelServer) -> None:
     before = model.generations
     model.script.extend([Reply("Wait 45 minutes."), Reply("It takes 45 minutes, call 555-0199.")])
     job = instance.ended(instance.ask(UNLOCK, "invented"))
@@ -135,8 +133,7 @@ def test_the_trail_tells_every_candidate(instance: Running) -> None:
     instance.ended(job_id)
     [(outcome, candidates, sources, models)] = until(
         lambda: instance.rows(
-            "SELECT outcome, candidates, sources, models FROM rag.trail"
-            f" WHERE job_id = '{job_id}'"
+            f"SELECT outcome, candidates, sources, models FROM rag.trail WHERE job_id = '{job_id}'"
         )
     )
     assert outcome == "grounded"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,9 +59,7 @@ def model() -> Iterator[Model]:
 
 
 @pytest.fixture(scope="module")
-def instance(
-    tmp_path_factory: pytest.TempPathFactory, small_pack: Path, model: Model
-) -> Iterator[Running]:
+def instance(new_home: Callable[[], Path], small_pack: Path, model: Model) -> Iterator[Running]:
     settings = {
         "LASTRO_LEASE_S": str(LEASE_S),
         "LASTRO_SWEEP_S": "1",
@@ -69,7 +67,7 @@ def instance(
         "LASTRO_GENERATOR_URL": model.url,
         "LASTRO_GENERATOR_MODEL": "test",
     }
-    with running(tmp_path_factory.mktemp("faults"), small_pack, settings) as found:
+    with running(new_home(), small_pack, settings) as found:
         yield found
 
 
@@ -132,9 +130,7 @@ def test_a_killed_database_loses_nothing(instance: Running) -> None:
     assert_each_ended_once(instance, job_ids, resent=1.5)
 
 
-def test_a_worker_that_is_told_to_stop_ends_its_job_first(
-    instance: Running, model: Model
-) -> None:
+def test_a_worker_that_is_told_to_stop_ends_its_job_first(instance: Running, model: Model) -> None:
     with model.slow(3):
         job_id = instance.ask(QUESTION, "stop")
         until(lambda: instance.job(job_id)["status"] == "running")
@@ -147,9 +143,7 @@ def test_a_worker_that_is_told_to_stop_ends_its_job_first(
     assert sent == 4 >= sends[0][0]
 
 
-def test_a_job_that_kills_its_worker_fails_with_a_reason(
-    instance: Running, model: Model
-) -> None:
+def test_a_job_that_kills_its_worker_fails_with_a_reason(instance: Running, model: Model) -> None:
     with model.slow(60):
         job_id = instance.ask(QUESTION, "deadly")
         for attempt in range(1, 4):

@@ -10,7 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -109,9 +109,9 @@ def pongs(url: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def used_home(new_home: Callable[[], Path]) -> Path:
     """A home that was started, used and stopped once."""
-    home = tmp_path_factory.mktemp("used") / "home"
+    home = new_home()
     with tiny(home) as found:
         query(found.database_url, "CREATE TABLE kept AS SELECT 42 AS value")
         with redis.Redis.from_url(found.redis_url) as client:
@@ -232,8 +232,8 @@ def test_what_a_dead_supervisor_left_running_is_ended_first(used_home: Path) -> 
         assert not any(process.is_running() for process in left)
 
 
-def test_two_homes_do_not_meet(used_home: Path, tmp_path: Path) -> None:
-    with tiny(used_home) as first, tiny(tmp_path / "other") as second:
+def test_two_homes_do_not_meet(used_home: Path, home: Path) -> None:
+    with tiny(used_home) as first, tiny(home) as second:
         assert_data_is_there(first)
         assert query(second.database_url, "SELECT to_regclass('kept')") == [(None,)]
         with redis.Redis.from_url(second.redis_url) as client:
@@ -250,8 +250,7 @@ def test_a_stale_pid_file_is_taken_over(used_home: Path) -> None:
         assert_data_is_there(found)
 
 
-def test_an_interrupted_first_start_is_begun_again(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_an_interrupted_first_start_is_begun_again(home: Path) -> None:
     cut_short = Tiny(home)
     until(lambda: (home / "postgres.new" / "PG_VERSION").exists(), what="initdb is at work")
     cut_short.end(signal.SIGKILL)
@@ -261,20 +260,20 @@ def test_an_interrupted_first_start_is_begun_again(tmp_path: Path) -> None:
     assert not (home / "postgres.new").exists()
 
 
-def test_an_unusable_data_folder_is_set_aside(tmp_path: Path) -> None:
-    folder = tmp_path / "postgres"
+def test_an_unusable_data_folder_is_set_aside(home: Path) -> None:
+    folder = home / "postgres"
     folder.mkdir()
     (folder / "PG_VERSION").write_text("18\n")
-    with tiny(tmp_path) as found:
+    with tiny(home) as found:
         assert answers(found.database_url)
-    assert [one.name for one in (tmp_path / "postgres.broken").iterdir()] == ["PG_VERSION"]
+    assert [one.name for one in (home / "postgres.broken").iterdir()] == ["PG_VERSION"]
 
 
-def test_an_unreadable_broker_starts_empty(tmp_path: Path) -> None:
-    data = tmp_path / "valkey" / "appendonlydir"
+def test_an_unreadable_broker_starts_empty(home: Path) -> None:
+    data = home / "valkey" / "appendonlydir"
     data.mkdir(parents=True)
     (data / "appendonly.aof.manifest").write_text("nonsense\n")
-    with tiny(tmp_path) as found:
+    with tiny(home) as found:
         assert pongs(found.redis_url)
 
 
