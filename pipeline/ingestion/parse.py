@@ -67,6 +67,7 @@ def locate(root: Path, path: str, *, follow_links: bool) -> Path:
     if not parts or path.startswith("/") or "\\" in path or "\x00" in path or ".." in parts:
         raise ForbiddenPathError(f"{path!r} is not a path inside the content folder.")
     try:
+        path.encode()
         return _locate(root.resolve(), parts, path, follow_links)
     except (OSError, UnicodeError):  # a name that is too long, or that no file system can hold
         raise NotFoundError(f"{path!a} is not a file of the content folder.") from None
