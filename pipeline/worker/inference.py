@@ -54,9 +54,9 @@ class State:
 _STATE = TypeAdapter(State)
 
 
-@signals.worker_ready.connect
+@signals.celeryd_after_setup.connect
 def _warm_up(**_: Any) -> None:
-    """Load the models before the first question; one that can't be built ends the worker."""
+    """Load the models before the first sign of life; one that can't be built ends the worker."""
     if life.queue is not Queue.INFERENCE:
         return
     try:
