@@ -2,9 +2,9 @@
 
 Two linear models. The first orders: how far the chunk and its best sentence stand out from the
 query's background, and how much of the query's rare words they hold. The second tells whether the
-list answers at all: how high a candidate is, how far it stands above the crowd behind it, and
-whether query and index share a language. Both use numbers that mean the same in every language,
-so there is one setting for all. Data, measurements and what was dropped:
+list answers at all: how high a candidate is, how far it stands above the crowd behind it, whether
+query and index share a language, and how near and how spread the index is around the query. There
+is one setting for all languages. Data, measurements and what was dropped:
 docs/decisions/0004-similarity-reranker.md; ``evals/fit_similarity.py`` makes similarity.json.
 """
 
@@ -32,14 +32,17 @@ KEYWORD_FEATURES = ("coverage", "sentence_coverage", "log_sentences")
 """What the first model sees with and without a query vector. The more sentences a chunk has, the
 higher the best of them is by chance alone; the logarithm of their number takes that back."""
 
-ANSWER_FEATURES = ("order", "margin", "known", "intercept")
-"""What the second model sees."""
+KEYWORD_ANSWER = ("order", "margin", "known", "intercept")
+VECTOR_ANSWER = (*KEYWORD_ANSWER, "sentence", "sentence_deviation", "dense_deviation")
+"""What the second model sees. The last three are of the list, so that they move all its scores
+alike and the order stays the first model's: the cosine of the best candidate's best sentence, and
+how much the query's cosines vary, little where the index has nothing to do with it."""
 
 CROWD = slice(4, 10)
 """The places, best first, whose mean is the crowd that a candidate is held against. The first four
 are left out: an answer may stand in several chunks, and they don't make each other doubtful."""
 
-LEAST_SCALE = 0.03
+LEAST_SCALE = 0.015
 """Added to a background's deviation, in quadrature, before a cosine is divided by it. Queries whose
 cosines hardly vary, or a sample of few chunks, would make any difference look large. Fits
 embedders with a narrow spread, as e5, and is negligible beside a wide one."""
@@ -94,10 +97,12 @@ def score(
     model = model or fitted()
     with_vector = has_vector(signals, background)
     coefficients = model.vector if with_vector else model.keyword
-    rows = features(signals, background, model) if with_vector else keyword_features(signals)
-    logits = answer_features(rows @ np.array(coefficients.order), signals) @ np.array(
-        coefficients.answer
-    )
+    if with_vector:
+        order = features(signals, background, model) @ np.array(coefficients.order)
+        rows = answer_features(order, signals, background)
+    else:
+        rows = keyword_answer(keyword_features(signals) @ np.array(coefficients.order), signals)
+    logits = rows @ np.array(coefficients.answer)
     # (1 + tanh(x / 2)) / 2 is the logistic function, and does not overflow.
     return [float(p) for p in (1 + np.tanh(logits / 2)) / 2]
 
@@ -127,13 +132,21 @@ def keyword_features(signals: Sequence[Signals]) -> Numbers:
     )
 
 
-def answer_features(order: Numbers, signals: Sequence[Signals]) -> Numbers:
-    """(n, 4), the columns of ``ANSWER_FEATURES``, from the first model's values, (n,)."""
+def keyword_answer(order: Numbers, signals: Sequence[Signals]) -> Numbers:
+    """(n, 4), the columns of ``KEYWORD_ANSWER``, from the first model's values, (n,)."""
     best_first = np.sort(order)[::-1]
     crowd = best_first[CROWD]
     margin = order - (crowd.mean() if crowd.size else best_first[-1])
     known = np.array([one.known for one in signals])
     return np.column_stack([order, margin, known, np.ones_like(order)])
+
+
+def answer_features(order: Numbers, signals: Sequence[Signals], background: Background) -> Numbers:
+    """(n, 7), the columns of ``VECTOR_ANSWER``, from the first model's values, (n,)."""
+    best = signals[int(order.argmax())].sentence
+    of_list = [best, background.sentence_deviation, background.dense_deviation]
+    repeated = np.tile(np.array(of_list, dtype=np.float64), (len(order), 1))
+    return np.hstack([keyword_answer(order, signals), repeated])
 
 
 @cache
@@ -145,15 +158,15 @@ def fitted() -> Model:
 def read(stored: Mapping[str, Any]) -> Model:
     """A model from its JSON form, coefficients by name of their feature."""
 
-    def pair(part: str, order: Sequence[str]) -> Coefficients:
+    def pair(part: str, order: Sequence[str], answer: Sequence[str]) -> Coefficients:
         return Coefficients(
             tuple(float(stored[part]["order"][name]) for name in order),
-            tuple(float(stored[part]["answer"][name]) for name in ANSWER_FEATURES),
+            tuple(float(stored[part]["answer"][name]) for name in answer),
         )
 
     return Model(
-        vector=pair("vector", VECTOR_FEATURES),
-        keyword=pair("keyword", KEYWORD_FEATURES),
+        vector=pair("vector", VECTOR_FEATURES, VECTOR_ANSWER),
+        keyword=pair("keyword", KEYWORD_FEATURES, KEYWORD_ANSWER),
         prior=(float(stored["prior"]["dense"]), float(stored["prior"]["sentence"])),
         prior_size=float(stored["prior"]["size"]),
         cut=float(stored["cut"]),
