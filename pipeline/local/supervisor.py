@@ -1,16 +1,14 @@
-"""The supervisor behind ``lastro up``: one process, no threads, a loop that looks after children.
-
-A child that dies is started again, at once at first and then after a pause that doubles. Before the
-instance has ever been ready it is given up instead: a wrong setting should be read, not retried.
-"""
+"""The supervisor behind ``lastro up``: one process, no threads, a loop around its children."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import os
+import select
 import signal
-import threading
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,13 +25,9 @@ from pipeline.local.child_logs import ChildLogs, tail
 from pipeline.local.instance import Instance
 from pipeline.local.ports import free_port, is_free
 from pipeline.local.processes import MARK, Child, Program
+from pipeline.local.watched import Watched
 from pipeline.settings import Settings, environment, use
 
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 5
-HEALTHY_AFTER_S = 10
-"""A child that lived this long is started without a pause when it dies."""
-DEATHS_AT_START = 3
 SERVER_LIMIT_S = 120
 """How long a server may take to recover from a crash."""
 TICK_S = 0.2
@@ -62,20 +56,6 @@ class Stopped(Exception):  # noqa: N818
     """Someone asked the supervisor to end while it was starting."""
 
 
-class _Watched:
-    """A child with what the supervisor remembers of it."""
-
-    def __init__(self, child: Child) -> None:
-        self.child = child
-        self.restarts = 0
-        self.pause_s = 0.0
-        self.start_at: float | None = None  # set while it waits for its next start
-
-    @property
-    def name(self) -> str:
-        return self.child.program.name
-
-
 class Supervisor:
     """Runs one instance from its start to its end.
 
@@ -95,11 +75,14 @@ class Supervisor:
         self._mark = {MARK: str(self._home)}
         self._programs = programs
         self._logs = ChildLogs(self._home / "logs", echo=echo)
-        self._watched: list[_Watched] = []
+        self._watched: list[Watched] = []
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self._ready = False
         self._stop_requests = 0
-        self._wake = threading.Event()
+        # A byte for each signal. Unlike an event's lock it may be written at any moment.
+        self._signals, wakeup = os.pipe()
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
 
     def run(self, on_ready: Callable[[Instance], None] = lambda _: None) -> None:
         """Start, look after, and on SIGTERM or SIGINT stop the instance.
@@ -131,18 +114,30 @@ class Supervisor:
         for server in servers.values():
             server.prepare()
             self._watch(server.program(self._mark))
-        # Read while the servers start: Alembic takes as long as they do.
-        from pipeline.local.first_start import prepare_database
-
         for name, server in servers.items():
             self._await(name, server)
             chosen = chosen.model_copy(update={f"{name}_url": SecretStr(server.url)})
         self._settings = chosen
         use(chosen)
-        prepare_database(self._home, chosen, ours="database" in servers)
+        self._prepare_database(ours="database" in servers)
         for program in self._programs(chosen, environment(chosen) | self._mark):
             self._watch(program)
         self._tell()
+
+    def _prepare_database(self, *, ours: bool) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "pipeline.local.first_start", *(["ours"] if ours else [])],
+            env=environment(self._settings) | self._mark,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=processes.tie(signal.SIGKILL),
+        )
+        sys.stderr.write(done.stderr)
+        if done.returncode != 0:
+            *_, reason = done.stderr.splitlines() or [f"status {done.returncode}"]
+            raise InstanceError(f"The database could not be prepared: {reason}")
 
     def _choose_port(self, chosen: Settings) -> Settings:
         if chosen.port == 0:
@@ -170,7 +165,7 @@ class Supervisor:
         return servers
 
     def _watch(self, program: Program) -> None:
-        watched = _Watched(Child(program, self._logs.path(program.name)))
+        watched = Watched(Child(program, self._logs.path(program.name)))
         try:
             watched.child.start()
         except OSError as error:
@@ -225,57 +220,24 @@ class Supervisor:
 
     def _look_after(self) -> None:
         """One turn of the loop: start what has died, show logs, wait for a moment."""
-        changed = False
-        for watched in self._watched:
-            if watched.start_at is None:
-                status = watched.child.exit_status()
-                if status is not None:
-                    how = f"signal {-status}" if status < 0 else f"exit status {status}"
-                    self._note_death(watched, how)
-            if watched.start_at is not None and watched.start_at <= time.monotonic():
-                changed |= self._start_again(watched)
-        if changed and self._ready:
+        started = [one.look(at_start=not self._ready) for one in self._watched]
+        if any(started) and self._ready:
             self._tell()
         self._logs.look()
-        self._wake.wait(TICK_S)
-        self._wake.clear()
-
-    def _start_again(self, watched: _Watched) -> bool:
-        watched.start_at = None
-        watched.restarts += 1
-        try:
-            watched.child.start()
-        except OSError as error:  # no memory, or an installation that is just being replaced
-            self._note_death(watched, str(error))
-            return False
-        log.info("child_restarted", child=watched.name, pid=watched.child.pid)
-        return True
-
-    def _note_death(self, watched: _Watched, how: str) -> None:
-        deaths = watched.restarts + 1
-        last_resort = watched.child.program.last_resort
-        if not self._ready and deaths == DEATHS_AT_START - 1 and last_resort is not None:
-            last_resort()
-        if not self._ready and deaths >= DEATHS_AT_START:
-            raise InstanceError(
-                f"{watched.name} ended {DEATHS_AT_START} times, the last with {how}:\n"
-                f"{tail(watched.child.log)}"
-            )
-        lived_s = time.monotonic() - watched.child.started_at
-        if lived_s >= HEALTHY_AFTER_S:
-            watched.pause_s = 0
-        pause_s = watched.pause_s = min(max(FIRST_PAUSE_S, watched.pause_s * 2), LONGEST_PAUSE_S)
-        watched.start_at = time.monotonic() + pause_s
-        log.warning("child_died", child=watched.name, how=how, restart_in_s=pause_s)
+        self._pause()
 
     # --- end
 
     def _on_stop(self, _number: int, _frame: FrameType | None) -> None:
         self._stop_requests += 1
-        self._wake.set()
 
     def _on_child(self, _number: int, _frame: FrameType | None) -> None:
-        self._wake.set()
+        """Nothing: that a signal came is enough to end the pause."""
+
+    def _pause(self) -> None:
+        """Wait for a signal, and no longer than a tick."""
+        if select.select([self._signals], [], [], TICK_S)[0]:
+            os.read(self._signals, 4096)
 
     def _stop(self) -> None:
         """Front door and scheduler first, then the workers, then the servers."""
@@ -299,8 +261,7 @@ class Supervisor:
                     log.warning("child_killed", child=child.program.name)
                     child.kill()
             self._logs.look()
-            self._wake.wait(TICK_S)
-            self._wake.clear()
+            self._pause()
             alive = [child for child in alive if child.running()]
         for child in children:
             child.kill()  # what it left of its own children
