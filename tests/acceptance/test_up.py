@@ -74,7 +74,7 @@ def test_reading_commands_print_one_document_in_the_shapes_of_the_api(instance: 
     assert run["counts"]["unchanged"] == 3
     report = printed(instance, "report")
     assert report["outcomes"]["grounded"] >= 1
-    assert report["sources"][0]["name"] == "unlock-login"
+    assert "unlock-login" in {source["name"] for source in report["sources"]}
 
 
 def test_a_session_goes_on(instance: Running) -> None:
