@@ -42,6 +42,7 @@ def candidate(
             coverage=0.5,
             sentence_coverage=0.5,
             sentences=1,
+            known=1.0,
             dense_rank=1,
             keyword_rank=1,
         ),

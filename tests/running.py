@@ -115,7 +115,7 @@ class Running:
 
 @contextmanager
 def running(home: Path, content: Path, settings: Mapping[str, str]) -> Iterator[Running]:
-    """``lastro up --detach`` on a free port with ``content`` ingested; ``lastro down`` at the end."""
+    """``lastro up --detach`` on a free port, ``content`` ingested; ``lastro down`` at the end."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("LASTRO_")}
     environment = own | {
         "LASTRO_HOME": str(home),

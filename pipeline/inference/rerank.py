@@ -38,9 +38,7 @@ def rerank(
     scored = [
         replace(candidate, score=score, passed=score >= cut(candidate.track))
         for retrieval in retrievals
-        for candidate, score in zip(
-            retrieval.candidates, reranker.score(retrieval), strict=True
-        )
+        for candidate, score in zip(retrieval.candidates, reranker.score(retrieval), strict=True)
     ]
     scored.sort(key=lambda candidate: -(candidate.score or 0.0))
     return Ranking(query, tuple(scored))

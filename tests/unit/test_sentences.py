@@ -59,9 +59,7 @@ def test_list_items_are_sentences_without_their_marks():
 
 
 def test_table_rows_carry_their_column_names():
-    text = (
-        "| Prêmio | Pontos |\n|---|--:|\n| Batedeira | 4.500 |\n| Bicicleta aro 29 | 31.000 |"
-    )
+    text = "| Prêmio | Pontos |\n|---|--:|\n| Batedeira | 4.500 |\n| Bicicleta aro 29 | 31.000 |"
     assert sentences(text) == [
         "Prêmio: Batedeira; Pontos: 4.500",
         "Prêmio: Bicicleta aro 29; Pontos: 31.000",
