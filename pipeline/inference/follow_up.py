@@ -16,6 +16,7 @@ from enum import IntEnum
 from pipeline.inference.follow_up_words import WORDS, Words
 from pipeline.text import tokens
 from pipeline.text.language import has_words
+from pipeline.text.shorthand import spell_out
 from pipeline.types import Message
 
 MAX_CONTENT_WORDS = 5
@@ -56,7 +57,7 @@ def queries(
 ) -> tuple[str, ...]:
     """The texts to search for, the message alone first, then with the `previous` user message.
 
-    `reply` is what the assistant said last: when it ended with an offer and the message only
+    Chat shorthand is spelt out in them. `reply` is what the assistant said last: when it ended with an offer and the message only
     accepts it ("yes"), the offer is the one text to search for. A message without words gives an
     empty tuple.
     """
@@ -66,9 +67,10 @@ def queries(
     offer = _offer(reply) if reply and _only(message, _words(language).assents) else None
     if offer:
         return (offer,)
+    alone = spell_out(message, language)
     if previous and previous.strip() and depends(message, language):
-        return (message, f"{previous.strip()}\n{message}")
-    return (message,)
+        return (alone, f"{spell_out(previous.strip(), language)}\n{alone}")
+    return (alone,)
 
 
 def last_turns(history: Sequence[Message]) -> tuple[str | None, str | None]:
