@@ -57,9 +57,9 @@ def queries(
 ) -> tuple[str, ...]:
     """The texts to search for, the message alone first, then with the `previous` user message.
 
-    Chat shorthand is spelt out in them. `reply` is what the assistant said last: when it ended with an offer and the message only
-    accepts it ("yes"), the offer is the one text to search for. A message without words gives an
-    empty tuple.
+    Chat shorthand is spelt out in them. `reply` is what the assistant said last: when it ended
+    with an offer and the message only accepts it ("yes"), the offer is the one text to search for.
+    A message without words gives an empty tuple.
     """
     message = message.strip()
     if not has_words(message):

@@ -134,13 +134,11 @@ def test_a_worker_that_is_told_to_stop_ends_its_job_first(instance: Running, mod
     with model.slow(3):
         job_id = instance.ask(QUESTION, "stop")
         until(lambda: instance.job(job_id)["status"] == "running")
-        sends = instance.rows(f"SELECT sends FROM rag.jobs WHERE id = '{job_id}'")
         pid = instance.kill("inference", signal.SIGTERM)
         assert instance.ended(job_id)["status"] == "done"
     instance.restarted("inference", pid)
-    [(tokens, sent)] = instance.rows(f"SELECT token, sends FROM rag.jobs WHERE id = '{job_id}'")
+    [(tokens,)] = instance.rows(f"SELECT token FROM rag.jobs WHERE id = '{job_id}'")
     assert tokens == 4, "each stage was claimed once"
-    assert sent == 4 >= sends[0][0]
 
 
 def test_a_job_that_kills_its_worker_fails_with_a_reason(instance: Running, model: Model) -> None:
