@@ -116,9 +116,7 @@ def use_database(change_settings: Callable[..., None]) -> Iterator[Callable[[str
         change_settings(database_url=SecretStr(url))
 
     yield use
-    if engine.engine.cache_info().currsize:
-        engine.engine().dispose()
-    engine.forget()
+    engine.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,9 +22,20 @@ def database_url(url: str) -> str:
     return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
-@functools.cache
-def engine() -> Engine:
-    """The engine of this process. Made at first use, so a forked child never shares a socket."""
+_engines: dict[bool, Engine] = {}
+
+
+def engine(*, durable: bool = True) -> Engine:
+    """The engine of this process. Made at first use, so a forked child never shares a socket.
+
+    A commit of one that is not ``durable`` doesn't wait for the disk. See ``single``.
+    """
+    if durable not in _engines:
+        _engines[durable] = _make(durable)
+    return _engines[durable]
+
+
+def _make(durable: bool) -> Engine:
     url = settings().database_url
     if url is None:
         raise SettingsError(
@@ -43,6 +53,7 @@ def engine() -> Engine:
             "keepalives_interval": 5,
             "keepalives_count": 3,
             "application_name": "lastro",
+            "options": "" if durable else "-c synchronous_commit=off",
         },
     )
     event.listen(made, "checkout", _refuse_dead)
@@ -69,8 +80,14 @@ def transaction() -> Iterator[Connection]:
 
 @contextmanager
 def single() -> Iterator[Connection]:
-    """A connection for one statement that commits itself: a third of the round trips."""
-    with engine().connect() as connection:
+    """A connection for one statement that commits itself: a third of the round trips.
+
+    For reads, and for the ledger's steps in the middle of a job: the commit doesn't wait for the
+    disk. A database that crashes may forget the last of them, never one before another, and then
+    the row stands at an earlier step and the sweep finds it. Whatever comes in or goes out (a
+    question, an answer, a failure) takes ``transaction``.
+    """
+    with engine(durable=False).connect() as connection:
         yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
@@ -87,9 +104,24 @@ def snapshot() -> Iterator[Connection]:
 
 def forget() -> None:
     """Drop the engine, after a fork (the sockets stay the parent's) or for another database."""
-    if engine.cache_info().currsize:
-        engine().dispose(close=False)
-        engine.cache_clear()
+    while _engines:
+        _engines.popitem()[1].dispose(close=False)
 
 
-__all__ = ["OperationalError", "database_url", "engine", "forget", "snapshot", "transaction"]
+def close() -> None:
+    """Close this process's connections."""
+    for made in _engines.values():
+        made.dispose()
+    _engines.clear()
+
+
+__all__ = [
+    "OperationalError",
+    "close",
+    "database_url",
+    "engine",
+    "forget",
+    "single",
+    "snapshot",
+    "transaction",
+]
