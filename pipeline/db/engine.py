@@ -30,9 +30,9 @@ def engine(*, durable: bool = True) -> Engine:
 
     A commit of one that is not ``durable`` doesn't wait for the disk. See ``single``.
     """
-    if durable not in _engines:
-        _engines[durable] = _make(durable)
-    return _engines[durable]
+    found = _engines.get(durable)
+    # Two threads may make one each; the first is kept, and the other has opened nothing.
+    return found or _engines.setdefault(durable, _make(durable))
 
 
 def _make(durable: bool) -> Engine:
