@@ -15,7 +15,7 @@ import psycopg
 
 from benchmarks.servers import servers, stub_worker
 from pipeline.db import jobs
-from pipeline.db.engine import transaction
+from pipeline.db.engine import single
 from pipeline.db.ledger import ENDED_CHANNEL
 from pipeline.enqueue import send
 from pipeline.settings import settings
@@ -41,7 +41,7 @@ class Ends:
 
 def submit(question: str) -> UUID:
     """A job, as the API records and sends it."""
-    with transaction() as conn:
+    with single(durable=True) as conn:
         job_id = jobs.submit(conn, workspace="default", session_id="bench", question=question)
     send(Stage.EMBED_QUERY, job_id)
     return job_id

@@ -6,10 +6,14 @@ has work to do stands in PostgreSQL, see ``db/ledger.py``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from celery import Celery
 from kombu.entity import Queue as KombuQueue
+from kombu.transport import redis
 
 from pipeline.errors import SettingsError
 from pipeline.settings import settings
@@ -41,6 +45,23 @@ VISIBILITY_TIMEOUT_S = 6 * 3600
 stage's limit, since the lease, not the transport, decides that a worker is dead."""
 
 
+class _Channel(redis.Channel):
+    """One client per channel: kombu makes one per command, which costs more than the command."""
+
+    @cached_property
+    def _commands(self) -> Any:
+        return self._create_client()  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def conn_or_acquire(self, client: Any = None) -> Iterator[Any]:
+        """The client that a group of commands goes through."""
+        yield client or self._commands
+
+
+class _Transport(redis.Transport):
+    Channel = _Channel
+
+
 def task_name(stage: Stage) -> str:
     """The name under which a stage's task is registered and shown in Flower."""
     return f"lastro.{QUEUE_OF[stage]}.{stage}"
@@ -53,6 +74,7 @@ def _configuration() -> dict[str, Any]:
             "No broker: set LASTRO_REDIS_URL, or start an embedded instance with `lastro up`."
         )
     return {
+        "broker_transport": _Transport,
         "broker_url": url.get_secret_value(),
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,

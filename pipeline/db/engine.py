@@ -55,6 +55,7 @@ def _make(durable: bool) -> Engine:
             "application_name": "lastro",
             "options": "" if durable else "-c synchronous_commit=off",
         },
+        **({} if durable else {"isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}),
     )
     event.listen(made, "checkout", _refuse_dead)
     return made
@@ -79,16 +80,18 @@ def transaction() -> Iterator[Connection]:
 
 
 @contextmanager
-def single() -> Iterator[Connection]:
+def single(*, durable: bool = False) -> Iterator[Connection]:
     """A connection for one statement that commits itself: a third of the round trips.
 
     For reads, and for the ledger's steps in the middle of a job: the commit doesn't wait for the
     disk. A database that crashes may forget the last of them, never one before another, and then
     the row stands at an earlier step and the sweep finds it. Whatever comes in or goes out (a
-    question, an answer, a failure) takes ``transaction``.
+    question, an answer, a failure) is ``durable``.
     """
-    with engine(durable=False).connect() as connection:
-        yield connection.execution_options(isolation_level="AUTOCOMMIT")
+    with engine(durable=durable).connect() as connection:
+        if durable:
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        yield connection
 
 
 @contextmanager

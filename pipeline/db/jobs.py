@@ -9,11 +9,21 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, RowMapping, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 
 from pipeline.db import ledger, sessions
 from pipeline.db.ledger import UNFINISHED, Claim
-from pipeline.db.tables import jobs, trail
+from pipeline.db.tables import jobs, messages, trail
 from pipeline.errors import GoneError, NotFoundError, QueueFullError
 from pipeline.settings import settings
 from pipeline.types import JobStatus, Message, Stage
@@ -35,14 +45,48 @@ class JobView:
     timings: dict[str, float]
 
 
-# Built once: for the front door, making these statements costs as much as running them.
-_COUNT_QUEUED = select(func.count()).select_from(
-    select(jobs.c.id)
-    .where(jobs.c.status == JobStatus.QUEUED)
-    .limit(bindparam("at_most"))
-    .subquery()
-)
-_INSERT = insert(jobs).values(stage=Stage.EMBED_QUERY, sends=1, sent_at=func.now())
+def _submit() -> Any:
+    """One statement, so that the front door needs one round trip to record a question."""
+    waiting = (
+        select(func.count())
+        .select_from(
+            select(jobs.c.id)
+            .where(jobs.c.status == JobStatus.QUEUED)
+            .limit(bindparam("limit"))
+            .subquery()
+        )
+        .scalar_subquery()
+    )
+    given = {
+        name: bindparam(f"new_{name}", type_=jobs.c[name].type)
+        for name in ("id", "workspace", "session_id", "kind", "question")
+    }
+    fixed = {"stage": literal(Stage.EMBED_QUERY), "sends": literal(1), "sent_at": func.now()}
+    job = (
+        insert(jobs)
+        .from_select(
+            [*given, *fixed],
+            select(*given.values(), *fixed.values()).where(waiting < bindparam("limit")),
+        )
+        .returning(*(jobs.c[name] for name in given))
+        .cte("job")
+    )
+    in_session = select(job.c.workspace, job.c.session_id).where(job.c.session_id.is_not(None))
+    session = sessions.touch(in_session).cte("session")
+    message = (
+        insert(messages)
+        .from_select(
+            ["workspace", "session_id", "job_id", "role", "content"],
+            select(
+                session.c.workspace, session.c.id, job.c.id, literal("user"), job.c.question
+            ).where(session.c.id == job.c.session_id),
+        )
+        .cte("message")
+    )
+    return select(job.c.id).add_cte(message)
+
+
+_SUBMIT = _submit()
 
 
 def submit(
@@ -58,23 +102,20 @@ def submit(
     Raises QueueFullError when ``queue_limit`` jobs wait already.
     """
     limit = settings().queue_limit
-    waiting = conn.execute(_COUNT_QUEUED, {"at_most": limit}).scalar_one()
-    if waiting >= limit:
-        raise QueueFullError(f"{waiting} questions are waiting already: try again later.")
     job_id = uuid4()
-    conn.execute(
-        _INSERT,
+    recorded = conn.execute(
+        _SUBMIT,
         {
-            "id": job_id,
-            "workspace": workspace,
-            "session_id": session_id,
-            "kind": kind,
-            "question": question,
+            "limit": limit,
+            "new_id": job_id,
+            "new_workspace": workspace,
+            "new_session_id": session_id,
+            "new_kind": kind,
+            "new_question": question,
         },
-    )
-    if session_id is not None:
-        sessions.touch(conn, workspace, session_id)
-        sessions.add(conn, workspace, session_id, job_id, Message("user", question))
+    ).one_or_none()
+    if recorded is None:
+        raise QueueFullError(f"{limit} questions are waiting already: try again later.")
     return job_id
 
 
@@ -141,14 +182,14 @@ def complete(
 
     Raises LeaseLostError when the job is no longer this worker's.
     """
-    ledger.finish(
+    timings = ledger.finish(
         conn,
         held,
         JobStatus.DONE,
+        keep=timedelta(seconds=settings().job_ttl_s),
         answer=dict(answer),
         error_code=None,
         error=None,
-        expires_at=sessions.job_expiry(),
     )
     row = held.row
     if row["session_id"] is not None:
@@ -156,44 +197,44 @@ def complete(
             conn, row["workspace"], row["session_id"], held.id, Message("assistant", answer["text"])
         )
     if outcome is not None:
-        _leave_trail(conn, held.row, outcome)
+        _leave_trail(conn, held.row, timings, outcome)
 
 
 def fail(conn: Connection, held: Claim, code: str, reason: str) -> None:
     """End the job with its reason. Raises LeaseLostError when it is no longer this worker's."""
-    ledger.finish(
+    timings = ledger.finish(
         conn,
         held,
         JobStatus.FAILED,
+        keep=timedelta(seconds=settings().job_ttl_s),
         error_code=code,
         error=reason,
-        expires_at=sessions.job_expiry(),
     )
-    leave_failure(conn, held.row, code)
-
-
-def leave_failure(conn: Connection, row: RowMapping, code: str) -> None:
-    """The trail of a job that failed, also of one whose worker is dead."""
-    if row["kind"] == "chat":
-        _leave_trail(conn, row, Outcome("failed", "", [], [], {}, []), code)
+    if held.row["kind"] == "chat":
+        failed = Outcome("failed", "", [], [], {}, [])
+        _leave_trail(conn, held.row, timings, failed, code)
 
 
 def _leave_trail(
-    conn: Connection, row: RowMapping, outcome: Outcome, code: str | None = None
+    conn: Connection,
+    row: RowMapping,
+    timings: Mapping[str, float],
+    outcome: Outcome,
+    code: str | None = None,
 ) -> None:
     question = row["question"]
-    timings = conn.execute(select(jobs.c.timings).where(jobs.c.id == row["id"])).scalar_one()
     conn.execute(
-        insert(trail).values(
-            job_id=row["id"],
-            workspace=row["workspace"],
-            session_id=row["session_id"],
-            question=question if settings().trail_questions == "text" else None,
-            question_hash=hashlib.sha256(question.encode()).hexdigest(),
-            timings=timings,
-            error_code=code,
-            **asdict(outcome),
-        )
+        insert(trail),
+        {
+            "job_id": row["id"],
+            "workspace": row["workspace"],
+            "session_id": row["session_id"],
+            "question": question if settings().trail_questions == "text" else None,
+            "question_hash": hashlib.sha256(question.encode()).hexdigest(),
+            "timings": timings,
+            "error_code": code,
+        }
+        | asdict(outcome),
     )
 
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from sqlalchemy import (
     Connection,
+    CursorResult,
     Interval,
     RowMapping,
     Table,
@@ -131,28 +132,47 @@ def _hand_on(table: Table, *, with_state: bool) -> Any:
     return update(table).where(_held(table)).values(values)
 
 
-def finish(conn: Connection, held: Claim, status: JobStatus, **values: Any) -> None:
-    """End the row and tell those who wait for it, at the commit.
+def finish(
+    conn: Connection,
+    held: Claim,
+    status: JobStatus,
+    *,
+    keep: timedelta | None = None,
+    **values: Any,
+) -> dict[str, float]:
+    """End the row, tell those who wait for it at the commit, and return its timings.
 
-    Raises LeaseLostError when the claim is no longer this worker's.
+    ``keep`` is how long a job's answer can be fetched. Raises LeaseLostError when the claim is no
+    longer this worker's.
     """
-    table = held.table
-    statement = (
+    values = {"status": status} | values
+    given = {f"new_{name}": value for name, value in values.items()}
+    if keep is not None:
+        given["keep"] = keep
+    statement = _finish(held.table, tuple(values), expires=keep is not None)
+    result = _write(conn, held, statement, given | {"took": _took(held)})
+    timings: dict[str, float] = result.scalar_one()
+    return timings
+
+
+@functools.cache
+def _finish(table: Table, given: tuple[str, ...], *, expires: bool) -> Any:
+    values: dict[str, Any] = {
+        "timings": table.c.timings + bindparam("took", type_=JSONB),
+        "lease_until": None,
+        "finished_at": func.now(),
+        "state": {},
+    }
+    for name in given:
+        values[name] = bindparam(f"new_{name}", type_=table.c[name].type)
+    if expires:
+        values["expires_at"] = func.now() + bindparam("keep", type_=Interval)
+    return (
         update(table)
         .where(_held(table))
-        .values(
-            {
-                "status": status,
-                "timings": table.c.timings + bindparam("took", type_=JSONB),
-                "lease_until": None,
-                "finished_at": func.now(),
-                "state": {},
-            }
-            | values
-        )
+        .values(values)
+        .returning(table.c.timings, _notified(table, table.c.id))
     )
-    _write(conn, held, statement, {"took": _took(held)})
-    notify_ended(conn, table, held.id)
 
 
 def cancel(conn: Connection, table: Table, condition: Any, **values: Any) -> None:
@@ -179,7 +199,11 @@ def cancel(conn: Connection, table: Table, condition: Any, **values: Any) -> Non
 
 def notify_ended(conn: Connection, table: Table, row_id: Any) -> None:
     """Tell the listeners of ``lastro_ended`` that a row has ended."""
-    conn.execute(select(func.pg_notify(ENDED_CHANNEL, f"{table.name}:{row_id}")))
+    conn.execute(select(_notified(table, row_id)))
+
+
+def _notified(table: Table, row_id: Any) -> Any:
+    return func.pg_notify(ENDED_CHANNEL, func.concat(f"{table.name}:", row_id))
 
 
 def put_back(conn: Connection, held: Claim, *, pause_s: float, code: str, reason: str) -> None:
@@ -216,11 +240,15 @@ def _names(held: Claim) -> dict[str, Any]:
     return {"row_id": held.id, "held_token": held.token, "at": held.stage}
 
 
-def _write(conn: Connection, held: Claim, statement: Any, values: Mapping[str, Any]) -> None:
-    if conn.execute(statement, _names(held) | dict(values)).rowcount != 1:
+def _write(
+    conn: Connection, held: Claim, statement: Any, values: Mapping[str, Any]
+) -> CursorResult[Any]:
+    result = conn.execute(statement, _names(held) | dict(values))
+    if result.rowcount != 1:
         raise LeaseLostError(
             f"{held.table.name} {held.id}: the lease of stage {held.stage} is lost"
         )
+    return result
 
 
 # --- the sweep's side

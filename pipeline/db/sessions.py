@@ -6,18 +6,16 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Text, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Select, Text, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.sql.dml import ReturningInsert
 
 from pipeline.db import ledger
 from pipeline.db.tables import jobs, messages, sessions
 from pipeline.settings import settings
 from pipeline.types import JobStatus, Message
 
-# Built once: each question runs them.
-_TOUCH = insert(sessions).on_conflict_do_update(
-    index_elements=[sessions.c.workspace, sessions.c.id], set_={"last_seen_at": func.now()}
-)
+# Built once: each question runs it.
 _ADD = insert(messages).from_select(
     ["workspace", "session_id", "job_id", "role", "content"],
     select(
@@ -33,9 +31,20 @@ _ADD = insert(messages).from_select(
 )
 
 
-def touch(conn: Connection, workspace: str, session_id: str) -> None:
-    """Make the session, or note that it is alive."""
-    conn.execute(_TOUCH, {"workspace": workspace, "id": session_id})
+def touch(named: Select[Any]) -> ReturningInsert[Any]:
+    """The statement that makes the sessions ``named`` by workspace and id, or notes a sign of life.
+
+    It returns workspace and id.
+    """
+    return (
+        insert(sessions)
+        .from_select(["workspace", "id"], named)
+        .on_conflict_do_update(
+            index_elements=[sessions.c.workspace, sessions.c.id],
+            set_={"last_seen_at": func.now()},
+        )
+        .returning(sessions.c.workspace, sessions.c.id)
+    )
 
 
 def add(conn: Connection, workspace: str, session_id: str, job_id: UUID, message: Message) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -84,7 +85,7 @@ def run(stage: Stage, row_id: Any) -> None:
         return
     held = Held(claim)
     try:
-        with _heartbeat(claim):
+        with _heart.beats_for(claim):
             body(held)
     except LeaseLostError as error:
         log.warning("lease_lost", stage=stage, row=row_id, reason=str(error))
@@ -132,24 +133,37 @@ def _end(
     return []
 
 
-@contextmanager
-def _heartbeat(claim: ledger.Claim) -> Iterator[None]:
-    """Extend the lease from a thread until the stage ends."""
-    done = threading.Event()
-    lease_s = settings().lease_s
+class _Heart:
+    """Extends the leases of what this process holds, from one thread for all stages."""
 
-    def beat() -> None:
-        while not done.wait(lease_s / 3):
-            try:
-                with transaction() as conn:
-                    if not ledger.heartbeat(conn, claim, lease_s=lease_s):
-                        return
-            except (SQLAlchemyError, PipelineError) as error:
-                log.warning("heartbeat_failed", row=str(claim.id), reason=str(error))
+    def __init__(self) -> None:
+        self._held: dict[Any, ledger.Claim] = {}
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
 
-    thread = threading.Thread(target=beat, name=f"heartbeat-{claim.id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
+    @contextmanager
+    def beats_for(self, claim: ledger.Claim) -> Iterator[None]:
+        """Keep the lease of ``claim`` alive meanwhile."""
+        self._held[claim.id] = claim
+        with self._starting:
+            # At first use and not earlier: a thread doesn't live through a fork.
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            del self._held[claim.id]
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(settings().lease_s / 3)
+            for claim in list(self._held.values()):
+                try:
+                    with transaction() as conn:
+                        ledger.heartbeat(conn, claim, lease_s=settings().lease_s)
+                except (SQLAlchemyError, PipelineError) as error:
+                    log.warning("heartbeat_failed", row=str(claim.id), reason=str(error))
+
+
+_heart = _Heart()
