@@ -52,7 +52,7 @@ class Server(Protocol):
         """Whether it serves."""
 
 
-class Stopped(Exception):  # noqa: N818
+class Stopped(Exception):  # noqa: N818 - no error: it was asked for
     """Someone asked the supervisor to end while it was starting."""
 
 
@@ -281,7 +281,7 @@ def end_orphans(home: Path) -> bool:
 
 def reachable(host: str) -> str:
     """An address of this machine at which a server that listens on ``host`` is reached."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - nothing is bound
 
 
 def _in_url(host: str) -> str:

@@ -18,7 +18,7 @@ from pipeline.worker import life
 log = structlog.get_logger(__name__)
 
 
-class LocalScheduler(Scheduler):  # type: ignore[misc]
+class LocalScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types
     """Runs each entry's task in this process when it is due."""
 
     producer = None  # the base class would connect to the broker for one

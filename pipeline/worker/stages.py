@@ -24,7 +24,7 @@ from pipeline.broker import app, task_name
 from pipeline.db import ledger
 from pipeline.db.engine import single, transaction
 from pipeline.enqueue import send
-from pipeline.errors import LeaseLostError, PermanentError, PipelineError, TransientError
+from pipeline.errors import LeaseLostError, PermanentError, TransientError
 from pipeline.settings import settings
 from pipeline.types import Stage
 from pipeline.worker import life
@@ -162,7 +162,8 @@ class _Heart:
                 try:
                     with transaction() as conn:
                         ledger.heartbeat(conn, claim, lease_s=settings().lease_s)
-                except (SQLAlchemyError, PipelineError) as error:
+                except Exception as error:
+                    # Whatever it is, the thread has to go on: it keeps every later lease too.
                     log.warning("heartbeat_failed", row=str(claim.id), reason=str(error))
 
 
