@@ -162,8 +162,7 @@ class _Heart:
                 try:
                     with transaction() as conn:
                         ledger.heartbeat(conn, claim, lease_s=settings().lease_s)
-                except Exception as error:
-                    # Whatever it is, the thread has to go on: it keeps every later lease too.
+                except Exception as error:  # noqa: BLE001 - the thread keeps later leases too
                     log.warning("heartbeat_failed", row=str(claim.id), reason=str(error))
 
 
