@@ -169,8 +169,6 @@ class Search:
         by_vector = places[np.argsort(-self._dense[places], kind="stable")][:LEG].tolist()
         share_known = known(self._terms, held)
         candidates = list(dict.fromkeys([*by_vector, *by_words]))
-        dense_rank = {p: rank for rank, p in enumerate(by_vector)}
-        keyword_rank = {p: rank for rank, p in enumerate(by_words)}
         signals = [
             Signals(
                 dense=float(self._dense[p]),
@@ -180,8 +178,6 @@ class Search:
                 sentence_coverage=0.0,
                 sentences=len(self._sentences[p]),
                 known=share_known,
-                dense_rank=dense_rank.get(p),
-                keyword_rank=keyword_rank.get(p),
             )
             for p in candidates
         ]

@@ -43,8 +43,6 @@ def candidate(
             sentence_coverage=0.5,
             sentences=1,
             known=1.0,
-            dense_rank=1,
-            keyword_rank=1,
         ),
         score=score,
         passed=True,

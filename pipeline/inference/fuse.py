@@ -13,22 +13,26 @@ K = 60
 def fuse(signals: Sequence[Signals]) -> list[int]:
     """Places of ``signals`` in fused order, best first.
 
-    The score is 1 / (K + dense rank) + coverage² / (K + keyword rank), ranks from 1, a leg that did
-    not return the chunk adding nothing. Plain fusion trusts both legs alike, and across languages,
-    where the keyword leg has only noise, it ruins what the dense leg had right. A keyword hit
-    counts by the square of the share of the query that it covers: near 1 where it holds the rare
-    words, near 0 where it shares a name or a preposition. Equal scores keep the given order.
+    The score is 1 / (K + dense rank) + coverage² / (K + keyword rank), ranks from 1 among all of
+    ``signals``: what only one leg returned has its rank in the other too, since both of its values
+    are known. No cosine and no shared term add nothing. Plain fusion trusts both legs alike, and
+    across languages, where the keyword leg has only noise, it ruins what the dense leg had right.
+    A keyword hit counts by the square of the share of the query that it covers: near 1 where it
+    holds the rare words, near 0 where it shares a name or a preposition. Without a query vector
+    the keyword leg keeps its order. Equal scores keep the given order.
     """
+    dense = _ranks([one.dense for one in signals])
+    keyword = _ranks([one.bm25 or None for one in signals])
 
-    def score(one: Signals) -> float:
-        dense = 0.0 if one.dense_rank is None else 1 / (K + 1 + one.dense_rank)
-        keyword = 0.0 if one.keyword_rank is None else 1 / (K + 1 + one.keyword_rank)
-        return dense + one.coverage**2 * keyword
+    def score(place: int) -> float:
+        merit = signals[place].coverage ** 2 if dense else 1.0
+        from_dense = 1 / (K + dense[place]) if place in dense else 0.0
+        return from_dense + (merit / (K + keyword[place]) if place in keyword else 0.0)
 
-    if all(one.dense_rank is None for one in signals):  # no query vector: the leg's own order
-        last = len(signals)
-        return sorted(
-            range(last),
-            key=lambda place: last if (r := signals[place].keyword_rank) is None else r,
-        )
-    return sorted(range(len(signals)), key=lambda place: -score(signals[place]))
+    return sorted(range(len(signals)), key=lambda place: -score(place))
+
+
+def _ranks(values: Sequence[float | None]) -> dict[int, int]:
+    """The rank, from 1 for the highest, of each place that has a value."""
+    found = [(-value, place) for place, value in enumerate(values) if value is not None]
+    return {place: rank for rank, (_, place) in enumerate(sorted(found), start=1)}

@@ -107,7 +107,7 @@ def retrieve(
         dense = [] if vector is None else index.dense(track, chunks, vector, leg)
         ids = dict.fromkeys(chunk for chunk, _ in [*dense, *keyword])
         facts = index.facts(track, list(ids), vector, held, average)
-        signals = _signals(facts, dense, keyword, weights, known(words, frequencies))
+        signals = _signals(facts, weights, known(words, frequencies))
         candidates = tuple(
             _candidate(track, facts[place], signals[place]) for place in fuse(signals)[:limit]
         )
@@ -116,14 +116,8 @@ def retrieve(
 
 
 def _signals(
-    facts: Sequence[Facts],
-    dense: Sequence[tuple[int, float]],
-    keyword: Sequence[tuple[int, float]],
-    weights: Mapping[str, float],
-    share_known: float,
+    facts: Sequence[Facts], weights: Mapping[str, float], share_known: float
 ) -> list[Signals]:
-    dense_rank = {chunk: rank for rank, (chunk, _) in enumerate(dense)}
-    keyword_rank = {chunk: rank for rank, (chunk, _) in enumerate(keyword)}
     return [
         Signals(
             dense=fact.cosine,
@@ -135,8 +129,6 @@ def _signals(
             ),
             sentences=max(1, len(fact.sentences)),
             known=share_known,
-            dense_rank=dense_rank.get(fact.chunk_id),
-            keyword_rank=keyword_rank.get(fact.chunk_id),
         )
         for fact in facts
     ]

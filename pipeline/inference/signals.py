@@ -30,8 +30,7 @@ class Signals:
     the query has no vector. ``bm25`` is its keyword score, 0 without a shared term. ``coverage`` is
     the share of the query's idf mass that the chunk holds, ``sentence_coverage`` the share that the
     best of its ``sentences`` sentences holds, ``known`` the share of the query's words that stand
-    anywhere in the searched track, all in [0, 1]. Ranks in the two legs count from 0, None where
-    the leg did not return the chunk.
+    anywhere in the searched track, all in [0, 1].
     """
 
     dense: float | None
@@ -41,8 +40,6 @@ class Signals:
     sentence_coverage: float
     sentences: int
     known: float
-    dense_rank: int | None
-    keyword_rank: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ PLAIN = Signals(
     sentence_coverage=0.15,
     sentences=4,
     known=0.9,
-    dense_rank=0,
-    keyword_rank=0,
 )
 """A candidate like any other: as near as the background, a few common words shared."""
 
