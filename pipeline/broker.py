@@ -13,7 +13,7 @@ from typing import Any
 
 from celery import Celery
 from kombu.entity import Queue as KombuQueue
-from kombu.transport import redis
+from kombu.transport import TRANSPORT_ALIASES, redis
 
 from pipeline.errors import SettingsError
 from pipeline.settings import settings
@@ -58,8 +58,13 @@ class _Channel(redis.Channel):
         yield client or self._commands
 
 
-class _Transport(redis.Transport):
+class Transport(redis.Transport):
+    """The Redis transport, under kombu's own names for it: Flower goes by the name in the URL."""
+
     Channel = _Channel
+
+
+TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = f"{__name__}:{Transport.__name__}"
 
 
 def task_name(stage: Stage) -> str:
@@ -74,7 +79,6 @@ def _configuration() -> dict[str, Any]:
             "No broker: set LASTRO_REDIS_URL, or start an embedded instance with `lastro up`."
         )
     return {
-        "broker_transport": _Transport,
         "broker_url": url.get_secret_value(),
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
