@@ -33,6 +33,9 @@ PRIORITY: dict[Stage, int] = {
 """On the Redis transport 0 is the most urgent. Later stages outrank earlier ones, so that a job
 that has begun is finished before the next one begins."""
 
+LAST = 8
+"""Behind every stage: for a row at which workers have died, so that it holds up no other row."""
+
 QUEUE_OF: dict[Stage, Queue] = {
     stage: Queue.INFERENCE
     if stage in {Stage.EMBED_QUERY, Stage.RETRIEVE, Stage.RERANK, Stage.GENERATE}
@@ -83,7 +86,7 @@ def _configuration() -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_transport_options": {
-            "priority_steps": sorted(set(PRIORITY.values())),
+            "priority_steps": sorted({*PRIORITY.values(), LAST}),
             "queue_order_strategy": "priority",
             "visibility_timeout": VISIBILITY_TIMEOUT_S,
             "socket_connect_timeout": 2,

@@ -13,14 +13,14 @@ import structlog
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from pipeline.broker import PRIORITY, QUEUE_OF, app, task_name
+from pipeline.broker import LAST, PRIORITY, QUEUE_OF, app, task_name
 from pipeline.types import Stage
 
 log = structlog.get_logger(__name__)
 
 
-def send(stage: Stage, row_id: Any) -> bool:
-    """Tell a worker that the row ``row_id`` is ready for ``stage``.
+def send(stage: Stage, row_id: Any, *, last: bool = False) -> bool:
+    """Tell a worker that the row ``row_id`` is ready for ``stage``, ``last`` behind all others.
 
     Returns False, and logs, when the broker can't be reached.
     """
@@ -30,7 +30,7 @@ def send(stage: Stage, row_id: Any) -> bool:
             args=[str(row_id)],
             task_id=task_id(stage, row_id),
             queue=QUEUE_OF[stage].value,
-            priority=PRIORITY[stage],
+            priority=LAST if last else PRIORITY[stage],
             retry=False,
         )
     except (OperationalError, RedisError, OSError) as error:

@@ -181,10 +181,8 @@ class Settings(BaseModel):
     @field_validator("redis_url")
     @classmethod
     def _redis_scheme(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not value.get_secret_value().startswith(
-            ("redis://", "rediss://", "redis+socket://", "unix://")
-        ):
-            raise ValueError("must begin with redis://, rediss:// or unix://")
+        if value is not None and not value.get_secret_value().startswith(("redis://", "rediss://")):
+            raise ValueError("must begin with redis:// or rediss://")
         return value
 
 

@@ -282,18 +282,19 @@ def exhausted(
 
 def mark_sent_again(
     conn: Connection, table: Table, ids: Collection[Any], *, grace_s: float
-) -> list[tuple[Any, Stage]]:
+) -> list[tuple[Any, Stage, int]]:
     """Record a new message for each of ``ids`` that is still lost; the caller sends them.
 
-    A row that has moved on since the caller looked has a young message and is left alone.
+    A row that has moved on since the caller looked has a young message and is left alone. Returns
+    (row id, stage, how often the stage was claimed) of the others.
     """
     rows = conn.execute(
         update(table)
         .where(table.c.id.in_(ids), _unattended(table, grace_s))
         .values(sends=table.c.sends + 1, sent_at=func.now(), lease_until=None)
-        .returning(table.c.id, table.c.stage)
+        .returning(table.c.id, table.c.stage, table.c.attempts)
     )
-    return [(row.id, Stage(row.stage)) for row in rows]
+    return [(row.id, Stage(row.stage), row.attempts) for row in rows]
 
 
 def _unattended(table: Table, grace_s: float) -> Any:

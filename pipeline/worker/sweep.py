@@ -57,9 +57,9 @@ def _recover(table: Table, lost: list[Any]) -> None:
         for row in ledger.exhausted(conn, table, lost, grace_s=GRACE_S, max_attempts=limit):
             _give_up(conn, table, row)
         again = ledger.mark_sent_again(conn, table, lost, grace_s=GRACE_S)
-    for row_id, stage in again:
+    for row_id, stage, attempts in again:
         log.warning("sent_again", table=table.name, row=str(row_id), stage=stage)
-        send(stage, row_id)
+        send(stage, row_id, last=attempts > 1)
 
 
 def _give_up(conn: Connection, table: Table, row: Any) -> None:
