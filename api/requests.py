@@ -107,6 +107,20 @@ class AskRequest(ChatRequest):
     )
 
 
+class AskQuery(BaseModel):
+    """How long to wait, said where `/chat/status` takes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    wait: float | None = Field(
+        None,
+        ge=0,
+        le=LONGEST_WAIT_S,
+        allow_inf_nan=False,
+        description="Seconds; the body's `wait` goes before it.",
+    )
+
+
 class StatusQuery(BaseModel):
     """How to look at a job."""
 

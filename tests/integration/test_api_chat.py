@@ -224,10 +224,21 @@ def test_ask_answers_in_one_call(api: Served) -> None:
     assert answered.json()["answer"] == ANSWER["text"]
 
 
-@pytest.mark.parametrize("body", [{"wait": 0}, {"wait": 0.2}, {}], ids=["zero", "short", "default"])
-def test_ask_becomes_chat_when_it_takes_longer(api: Served, body: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/ask", {"wait": 0}),
+        ("/ask", {"wait": 0.2}),
+        ("/ask", {}),
+        ("/ask?wait=0.2", {}),
+        ("/ask?wait=60", {"wait": 0}),
+    ],
+)
+def test_ask_becomes_chat_when_it_takes_longer(
+    api: Served, path: str, body: dict[str, float]
+) -> None:
     with api.client() as client:
-        late = client.post("/ask", json={"message": "oi"} | body)
+        late = client.post(path, json={"message": "oi"} | body, timeout=20)
         assert late.status_code == 202
         assert set(late.json()) == {"job_id", "session_id", "status"}
         finish(late.json()["job_id"])
