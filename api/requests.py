@@ -67,6 +67,8 @@ SessionId = Annotated[
     ),
 ]
 
+Wait = Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, allow_inf_nan=False)]
+
 
 class Nothing(BaseModel):
     """No query, or no body."""
@@ -98,12 +100,8 @@ class AskRequest(ChatRequest):
 
     model_config = _request(session_id="web-1", message="how do I reset it?", wait=20)
 
-    wait: float | None = Field(
-        None,
-        ge=0,
-        le=LONGEST_WAIT_S,
-        allow_inf_nan=False,
-        description="Seconds; without it the server's own limit (LASTRO_ASK_WAIT_S).",
+    wait: Wait | None = Field(
+        None, description="Seconds; without it the server's own limit (LASTRO_ASK_WAIT_S)."
     )
 
 
@@ -112,13 +110,7 @@ class AskQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    wait: float | None = Field(
-        None,
-        ge=0,
-        le=LONGEST_WAIT_S,
-        allow_inf_nan=False,
-        description="Seconds; the body's `wait` goes before it.",
-    )
+    wait: Wait | None = Field(None, description="Seconds; the body's `wait` goes before it.")
 
 
 class StatusQuery(BaseModel):
@@ -126,13 +118,7 @@ class StatusQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    wait: float = Field(
-        0,
-        ge=0,
-        le=LONGEST_WAIT_S,
-        allow_inf_nan=False,
-        description="Seconds to wait for the job's end before answering.",
-    )
+    wait: Wait = Field(0, description="Seconds to wait for the job's end before answering.")
 
 
 class SearchQuery(BaseModel):
