@@ -213,11 +213,14 @@ def answer_next(jobs_seen: int = 0) -> None:
         time.sleep(0.02)
 
 
-def test_ask_answers_in_one_call(api: Served) -> None:
+@pytest.mark.parametrize(
+    ("path", "body"), [("/ask", {"wait": 25}), ("/ask?wait=25", {}), ("/ask?wait=0", {"wait": 25})]
+)
+def test_ask_answers_in_one_call(api: Served, path: str, body: dict[str, float]) -> None:
     worker = threading.Thread(target=answer_next)
     worker.start()
     with api.client() as client:
-        answered = client.post("/ask", json={"session_id": "s", "message": "oi", "wait": 25})
+        answered = client.post(path, json={"session_id": "s", "message": "oi"} | body)
     worker.join()
     assert answered.status_code == 200
     assert answered.json()["status"] == "done"
