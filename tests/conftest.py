@@ -80,6 +80,17 @@ def postgres_url() -> Iterator[str]:
         yield server.get_uri()
 
 
+@pytest.fixture
+def empty_database(postgres_url: str) -> Iterator[str]:
+    """The URL of a database in which nothing is, not even a migration."""
+    name = f"lastro_{next(_numbers)}"
+    named = {"name": sql.Identifier(name)}
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {name}").format(**named))
+        yield _beside(postgres_url, name)
+        connection.execute(sql.SQL("DROP DATABASE {name} WITH (FORCE)").format(**named))
+
+
 @pytest.fixture(scope="session")
 def _template(postgres_url: str) -> str:
     """The migrated database that each test gets a copy of."""

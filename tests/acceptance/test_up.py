@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 import pytest
+from redis import Redis
 
 from pipeline.local.processes import MARK
 from tests.running import Running, running, until
@@ -175,6 +177,26 @@ def test_two_instances_do_not_meet(instance: Running, content: Path, home: Path)
 
 
 URLS = ("api_url", "database_url", "redis_url")
+
+
+def waiting_for_messages(broker_url: str) -> bool:
+    with Redis.from_url(broker_url) as broker:
+        return any(client["cmd"] == "brpop" for client in broker.client_list())
+
+
+def test_servers_that_are_named_are_used_and_outlive_the_instance(
+    home: Path, content: Path, empty_database: str, valkey_url: str
+) -> None:
+    named = {"LASTRO_DATABASE_URL": empty_database, "LASTRO_REDIS_URL": valkey_url}
+    with running(home, content, named) as instance:
+        assert set(instance.told()["children"]) == {"ingest", "inference", "scheduler", "api"}
+        assert printed(instance, "ask", QUESTION)["grounded"]
+        until(lambda: waiting_for_messages(valkey_url), what="workers wait at the named broker")
+    with psycopg.connect(empty_database) as connection:
+        asked = connection.execute("SELECT question FROM rag.jobs").fetchall()
+    assert asked == [(QUESTION,)]
+    with Redis.from_url(valkey_url) as broker:
+        assert broker.ping()
 
 
 def test_a_start_that_fails_says_why_and_leaves_nothing(home: Path, content: Path) -> None:
