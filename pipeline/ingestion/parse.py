@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pipeline.errors import ForbiddenPathError, NotFoundError, UnreadableError
+from pipeline.errors import (
+    FileTooLargeError,
+    ForbiddenPathError,
+    NotFoundError,
+    UnreadableError,
+)
 from pipeline.ports import Parser
 from pipeline.text.normalise import content_hash
 from pipeline.types import Document, Track
@@ -43,7 +48,8 @@ def read(root: Path, path: str, *, max_bytes: int, follow_links: bool) -> bytes:
     """The bytes of ``path`` inside ``root``.
 
     Raises ForbiddenPathError for a path that leaves ``root`` or a link that may not be followed,
-    NotFoundError when there is no such file, UnreadableError when it is too large or can't be read.
+    NotFoundError when there is no such file, FileTooLargeError, and UnreadableError for one that
+    can't be read.
     """
     file = locate(root, path, follow_links=follow_links)
     try:
@@ -52,7 +58,7 @@ def read(root: Path, path: str, *, max_bytes: int, follow_links: bool) -> bytes:
     except OSError as error:
         raise UnreadableError(f"{path} can't be read: {error.strerror}.") from None
     if len(data) > max_bytes:
-        raise UnreadableError(
+        raise FileTooLargeError(
             f"{path} has more than {max_bytes:,} bytes: split it, or raise LASTRO_MAX_FILE_BYTES."
         )
     return data

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from pipeline.backends.parsers.registry import SUPPORTED, for_path
+from pipeline.backends.parsers.registry import configured
 from pipeline.db import assistants, content, index_sets, ledger, publishing, runs
 from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
@@ -47,7 +47,7 @@ def plan(held: Held) -> None:
         known={path: sync.KnownFile(file.content_hash, file.track) for path, file in known.items()},
         force=run["force"],
         follow_links=settings().follow_links,
-        supported=SUPPORTED,
+        supported=configured(settings()).supported,
     )
     skipped = [{"path": path, "reason": reason} for path, reason in found.skipped]
     try:
@@ -91,7 +91,7 @@ def parse(held: Held) -> None:
         Path(root),
         item["path"],
         Track(item["track"]),
-        parser_for=for_path,
+        parser_for=configured(settings()).for_path,
         max_bytes=settings().max_file_bytes,
         follow_links=settings().follow_links,
     )

