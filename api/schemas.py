@@ -184,7 +184,7 @@ class IngestFailure(BaseModel):
 
 
 class IngestWarning(BaseModel):
-    """A file that was skipped."""
+    """A file, and what there is to say about it."""
 
     path: str
     reason: str
@@ -214,6 +214,9 @@ class IngestRun(BaseModel):
                 "reason": "documents/old.md is not UTF-8: save it as UTF-8.",
             }
         ],
+        partial=[
+            {"path": "documents/scan.pdf", "reason": "page 4: a picture without text: run OCR"}
+        ],
         warnings=[],
         created_at="2026-03-02T09:30:00Z",
         finished_at="2026-03-02T09:30:04Z",
@@ -224,7 +227,12 @@ class IngestRun(BaseModel):
     track: Track | None
     counts: IngestCounts
     failures: list[IngestFailure]
-    warnings: list[IngestWarning]
+    partial: list[IngestWarning] = Field(
+        description="Files that are indexed without a part of them that could not be read."
+    )
+    warnings: list[IngestWarning] = Field(
+        description="Files that were skipped, and what was odd about files that were not."
+    )
     error: JobError | None = _only_if_set(description="Only when the run itself failed.")
     created_at: datetime
     finished_at: datetime | None
@@ -239,7 +247,8 @@ class IngestRun(BaseModel):
                 "track": view.track.value if view.track else None,
                 "counts": view.counts,
                 "failures": view.failures,
-                "warnings": view.warnings,
+                "partial": view.partial,
+                "warnings": [*view.skipped, *view.notes],
                 "error": {"code": view.error_code, "detail": view.error or ""}
                 if view.error_code
                 else None,

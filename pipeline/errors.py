@@ -112,6 +112,24 @@ class FileTooLargeError(PermanentError):
     code: ClassVar[str] = "too_large"
 
 
+class QuarantinedError(PermanentError):
+    """A file takes its parser down, and is not tried again until its bytes change."""
+
+    code: ClassVar[str] = "quarantined"
+
+
+class ParseTimeoutError(QuarantinedError):
+    """A file was not parsed within the limit."""
+
+    code: ClassVar[str] = "timeout"
+
+
+class ParserProcessError(TransientError):
+    """The process for parsing could not be started."""
+
+    code: ClassVar[str] = "parser_process"
+
+
 class MissingLibraryError(PermanentError):
     """A format's library is not installed."""
 

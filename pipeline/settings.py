@@ -89,6 +89,19 @@ class Settings(BaseModel):
     docling_artifacts: Path | None = Field(
         None, description="Folder of docling's layout models, which PDFs are then read with."
     )
+    parse_timeout_s: Seconds = Field(120, description="How long one file may take to be read.")
+    parse_memory_mb: int = Field(
+        2000, ge=200, description="Memory that the process for parsing may take."
+    )
+    parse_recycle: Count = Field(
+        100, description="Files that one process parses before another takes its place."
+    )
+    parse_cache_dir: Path | None = Field(
+        None, description="Where parsed files are kept; unset: under LASTRO_HOME."
+    )
+    parse_cache_bytes: int = Field(
+        500_000_000, ge=0, description="Most bytes of parsed files that are kept."
+    )
     parse_max_pages: Count = Field(2000, description="Most pages of a PDF.")
     parse_max_inflated_bytes: Count = Field(
         300_000_000, description="What an office file may grow to when it is opened."
@@ -249,6 +262,24 @@ def use(chosen: Settings) -> None:
     """Make ``chosen`` this process's settings: for commands that find an embedded instance."""
     global _current
     _current = chosen
+
+
+def parser_environment(chosen: Settings) -> dict[str, str]:
+    """The environment of the process for parsing: no secret is in it, nor any address."""
+    own = {name: os.environ[name] for name in _HARMLESS if name in os.environ}
+    for name in ("parsers", "docling_artifacts", *_PARSE):
+        value = getattr(chosen, name)
+        if value is not None:
+            own[PREFIX + name.upper()] = str(value)
+    return own
+
+
+_PARSE = tuple(name for name in Settings.model_fields if name.startswith("parse_"))
+_HARMLESS = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "SYSTEMROOT"),
+    *("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "LD_LIBRARY_PATH"),
+    *("OMP_NUM_THREADS", "HF_HUB_OFFLINE", "COVERAGE_PROCESS_START"),
+)
 
 
 def environment(chosen: Settings) -> dict[str, str]:

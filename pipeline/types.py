@@ -48,7 +48,7 @@ class JobStatus(StrEnum):
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
-    PARTIAL = "partial"  # runs only: some of its files failed
+    PARTIAL = "partial"  # a run of which files failed, or a file of which parts were lost
     FAILED = "failed"
     CANCELLED = "cancelled"
     EXPIRED = "expired"

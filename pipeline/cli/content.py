@@ -153,8 +153,13 @@ def _shape(view: RunView) -> dict[str, Any]:
 
 def _tell(view: RunView) -> None:
     counts = view.counts
-    for warning in view.warnings:
-        typer.echo(f"skipped  {warning['path']}: {warning['reason']}")
+    for word, entries in (
+        ("skipped", view.skipped),
+        ("note", view.notes),
+        ("partial", view.partial),
+    ):
+        for entry in entries:
+            typer.echo(f"{word:8} {entry['path']}: {entry['reason']}")
     for failure in view.failures:
         typer.echo(f"failed   {failure['path']}: {failure['reason']} ({failure['code']})")
     parts = ("added", "changed", "removed", "unchanged", "failed")

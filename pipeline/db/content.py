@@ -108,6 +108,7 @@ def stage_version(
             metadata=dict(document.metadata),
             language=document.language,
             parser=document.parser,
+            lost=list(document.lost),
             warnings=list(document.warnings),
         )
         .returning(document_versions.c.id)
@@ -139,6 +140,7 @@ def version(conn: Connection, version_id: int | None) -> Version:
             metadata=row.metadata,
             language=row.language,
             parser=row.parser,
+            lost=tuple(row.lost),
             warnings=tuple(row.warnings),
         ),
     )

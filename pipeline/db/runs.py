@@ -33,6 +33,8 @@ class RunView:
     """What an operator sees of a run.
 
     ``counts`` has added, changed, removed, unchanged, failed, total and finished (files).
+    ``skipped`` were not touched, ``partial`` are indexed without a part that they lost, ``notes``
+    are indexed and were odd; each is {"path", "reason"}.
     """
 
     id: UUID
@@ -40,7 +42,9 @@ class RunView:
     track: Track | None
     counts: dict[str, int]
     failures: list[dict[str, str]]
-    warnings: list[dict[str, str]]
+    skipped: list[dict[str, str]]
+    partial: list[dict[str, str]]
+    notes: list[dict[str, str]]
     error_code: str | None
     error: str | None
     created_at: datetime
@@ -95,20 +99,26 @@ def view(conn: Connection, workspace: str, run_id: UUID) -> RunView:
         total += count
         if status not in UNFINISHED:
             finished += count
-        if status == JobStatus.DONE:
+        if status in (JobStatus.DONE, JobStatus.PARTIAL):
             counts[verb[action]] += count
         elif status == JobStatus.FAILED:
             counts["failed"] += count
-    failures = conn.execute(
+    told = conn.execute(
         select(
             ingest_items.c.path,
+            ingest_items.c.status,
             ingest_items.c.stage,
             ingest_items.c.error_code,
             ingest_items.c.error,
+            ingest_items.c.warnings,
         )
-        .where(ingest_items.c.run_id == run_id, ingest_items.c.status == JobStatus.FAILED)
+        .where(
+            ingest_items.c.run_id == run_id,
+            ingest_items.c.status.in_((JobStatus.FAILED, JobStatus.PARTIAL))
+            | (ingest_items.c.warnings != []),
+        )
         .order_by(ingest_items.c.path)
-    )
+    ).all()
     return RunView(
         id=run.id,
         status=JobStatus(run.status),
@@ -121,9 +131,16 @@ def view(conn: Connection, workspace: str, run_id: UUID) -> RunView:
                 "code": row.error_code or "",
                 "reason": row.error or "",
             }
-            for row in failures
+            for row in told
+            if row.status == JobStatus.FAILED
         ],
-        warnings=run.skipped,
+        skipped=run.skipped,
+        partial=[
+            {"path": row.path, "reason": row.error or ""}
+            for row in told
+            if row.status == JobStatus.PARTIAL
+        ],
+        notes=[{"path": row.path, "reason": note} for row in told for note in row.warnings],
         error_code=run.error_code,
         error=run.error,
         created_at=run.created_at,
@@ -199,7 +216,8 @@ def settle(conn: Connection, run_id: UUID) -> bool:
     """End the run if it is planned and all its items have ended; True when this call ended it."""
     items = select(ingest_items.c.id).where(ingest_items.c.run_id == run_id)
     failed = items.where(ingest_items.c.status == JobStatus.FAILED).exists()
-    done = items.where(ingest_items.c.status == JobStatus.DONE).exists()
+    indexed = (JobStatus.DONE, JobStatus.PARTIAL)
+    done = items.where(ingest_items.c.status.in_(indexed)).exists()
     ended = conn.execute(
         update(ingest_runs)
         .where(

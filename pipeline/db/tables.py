@@ -155,6 +155,7 @@ document_versions = Table(
     _json("metadata"),
     Column("language", Text, nullable=False, server_default=""),
     Column("parser", Text, nullable=False),
+    _json("lost", "[]"),  # parts of the file that are not in the text
     _json("warnings", "[]"),
     _time("created_at", now=True),
     Index(
@@ -342,11 +343,23 @@ ingest_items = Table(
         "version_id", ForeignKey(document_versions.c.id, ondelete="SET NULL")
     ),  # the staged version
     *_ledger(),
+    _json("warnings", "[]"),  # what was odd about the file, though it was ingested
     UniqueConstraint("run_id", "path"),
     CheckConstraint("action IN ('add', 'change', 'remove')", name="action"),
     Index(None, "version_id"),
     _unfinished("ingest_items"),
 )
+
+quarantine = Table(
+    "quarantine",
+    metadata,
+    Column("workspace", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("content_hash", Text, nullable=False),  # SHA-256 of the file's bytes
+    Column("reason", Text, nullable=False),
+    _time("created_at", now=True),
+)
+"""Files that took their parser down: not tried again until their bytes change."""
 
 workers = Table(
     "workers",

@@ -1,10 +1,8 @@
-"""Stage 1: a file of the content folder, read safely, as a document."""
+"""Stage 1: the bytes of a file of the content folder, read without leaving it."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pipeline.errors import (
@@ -13,35 +11,6 @@ from pipeline.errors import (
     NotFoundError,
     UnreadableError,
 )
-from pipeline.ports import Parser
-from pipeline.text.normalise import content_hash
-from pipeline.types import Document, Track
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """A document, and the hash of the very bytes that it was made from."""
-
-    document: Document
-    content_hash: str
-
-
-def parse(
-    root: Path,
-    path: str,
-    track: Track,
-    *,
-    parser_for: Callable[[str], Parser],
-    max_bytes: int,
-    follow_links: bool,
-) -> Parsed:
-    """Read and parse ``path`` inside ``root`` with the parser that ``parser_for`` names.
-
-    Raises PermanentError with the reason when the file can't be indexed.
-    """
-    parser = parser_for(path)
-    data = read(root, path, max_bytes=max_bytes, follow_links=follow_links)
-    return Parsed(parser.parse(data, path, track), content_hash(data))
 
 
 def read(root: Path, path: str, *, max_bytes: int, follow_links: bool) -> bytes:

@@ -22,6 +22,14 @@ class KnownFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Quarantined:
+    """Bytes that must not be parsed again, and why."""
+
+    content_hash: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a sync has to do, each list by path; ``skipped`` are (path, reason)."""
 
@@ -41,12 +49,14 @@ def plan(
     force: bool,
     follow_links: bool,
     supported: Collection[str],
+    quarantined: Mapping[str, Quarantined] | None = None,
 ) -> Plan:
     """Compare the files under ``root`` with ``known`` ones.
 
     ``track`` and ``prefix`` (a folder or a file of ``root``) limit both sides. ``force`` takes
     unchanged files as changed. ``supported`` are the endings that a parser reads. An absent folder
-    turns its track off: what is known of it is removed.
+    turns its track off: what is known of it is removed. ``quarantined`` files are skipped as long
+    as their bytes are the same, and not with ``force``.
 
     Raises PermanentError when ``root`` can't be read, so that a missing mount removes nothing,
     ForbiddenPathError for a prefix that leaves it, and NotFoundError for one that exists neither
@@ -70,19 +80,22 @@ def plan(
         for path, file in sorted(known.items())
         if path not in folder.files and within(path) and track in (None, file.track)
     )
-    skipped = tuple(entry for entry in folder.skipped if within(entry[0]))
+    skipped = [entry for entry in folder.skipped if within(entry[0])]
     exists = any(map(within, (*folder.files, *known))) or bool(skipped)
     if not exists and not (root / start).is_dir():
         raise NotFoundError(f"{prefix} is neither in the content folder nor in the index.")
     add, change, unchanged = [], [], 0
     for path, (file, its_track) in sorted(found.items()):
-        if path not in known:
+        held = None if force else (quarantined or {}).get(path)
+        if held and held.content_hash == _hash(file):
+            skipped.append((path, held.reason))
+        elif path not in known:
             add.append((path, its_track))
         elif force or known[path] != KnownFile(_hash(file), its_track):
             change.append((path, its_track))
         else:
             unchanged += 1
-    return Plan(tuple(add), tuple(change), gone, unchanged, skipped)
+    return Plan(tuple(add), tuple(change), gone, unchanged, tuple(sorted(skipped)))
 
 
 def _hash(file: Path) -> str:

@@ -9,23 +9,23 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from pipeline.backends.parsers.registry import configured
-from pipeline.db import assistants, content, index_sets, ledger, publishing, runs
+from pipeline.db import assistants, content, index_sets, ledger, publishing, quarantine, runs
 from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
 from pipeline.db.ledger import Claim
 from pipeline.db.tables import ingest_items, ingest_runs
-from pipeline.errors import InvalidAssistantError, NoIndexError
+from pipeline.errors import InvalidAssistantError, NoIndexError, QuarantinedError
 from pipeline.ingestion import assistant as assistant_file
 from pipeline.ingestion import chunk as chunking
 from pipeline.ingestion import embed as embedding
-from pipeline.ingestion import parse as parsing
 from pipeline.ingestion import sync
+from pipeline.ingestion.parse import read
 from pipeline.ingestion.publish import postings
 from pipeline.settings import settings
 from pipeline.text import language as languages
-from pipeline.types import JobStatus, Stage, Track
-from pipeline.worker import models
+from pipeline.text.normalise import content_hash
+from pipeline.types import Document, JobStatus, Stage, Track
+from pipeline.worker import models, parsing
 from pipeline.worker.stages import Held, stage_task
 from pipeline.worker.sweep import fail_row
 
@@ -40,6 +40,7 @@ def plan(held: Held) -> None:
     root = Path(run["root"])
     with transaction() as conn:
         known = content.known(conn, run["workspace"], _live_set(conn))
+        held_back = quarantine.held(conn, run["workspace"])
     found = sync.plan(
         root,
         track=Track(run["track"]) if run["track"] else None,
@@ -47,7 +48,8 @@ def plan(held: Held) -> None:
         known={path: sync.KnownFile(file.content_hash, file.track) for path, file in known.items()},
         force=run["force"],
         follow_links=settings().follow_links,
-        supported=configured(settings()).supported,
+        supported=parsing.parsers().supported,
+        quarantined={path: sync.Quarantined(*entry) for path, entry in held_back.items()},
     )
     skipped = [{"path": path, "reason": reason} for path, reason in found.skipped]
     try:
@@ -87,14 +89,20 @@ def parse(held: Held) -> None:
     item = held.row
     with transaction() as conn:
         root = runs.root(conn, item["run_id"])
-    file = parsing.parse(
+    path = item["path"]
+    data = read(
         Path(root),
-        item["path"],
-        Track(item["track"]),
-        parser_for=configured(settings()).for_path,
+        path,
         max_bytes=settings().max_file_bytes,
         follow_links=settings().follow_links,
     )
+    its_hash = content_hash(data)
+    try:
+        document = parsing.parser().parse(data, path, Track(item["track"]))
+    except QuarantinedError as error:
+        with transaction() as conn:
+            quarantine.put(conn, item["workspace"], path, its_hash, str(error))
+        raise
     with transaction() as conn:
         index_set = index_sets.ensure_live(conn, models.identity(), _chunking())
     with transaction() as conn:
@@ -103,9 +111,10 @@ def parse(held: Held) -> None:
             conn,
             workspace=item["workspace"],
             index_set_id=index_set.id,
-            document=file.document,
-            content_hash=file.content_hash,
+            document=document,
+            content_hash=its_hash,
         )
+        quarantine.release(conn, item["workspace"], path)
         runs.set_version(conn, held.claim, version_id)
         ledger.hand_on(conn, held.claim, Stage.CHUNK)
     held.next = [(Stage.CHUNK, held.claim.id)]
@@ -166,7 +175,8 @@ def publish(held: Held) -> None:
     if item["action"] == "remove":
         with transaction() as conn:
             publishing.remove(conn, item["workspace"], item["path"])
-            _done(conn, held.claim)
+            quarantine.release(conn, item["workspace"], item["path"])
+            ledger.finish(conn, held.claim, JobStatus.DONE, error_code=None, error=None)
     else:
         staged = _staged(held)
         with transaction() as conn:
@@ -174,14 +184,22 @@ def publish(held: Held) -> None:
         terms = {chunk_id: Terms(*postings(piece)) for chunk_id, piece in pieces.items()}
         with transaction() as conn:
             publishing.publish(conn, staged, terms)
-            _done(conn, held.claim)
+            _done(conn, held.claim, staged.document)
     with transaction() as conn:
         # In a transaction of its own: two last items that end at once must see each other.
         runs.settle(conn, UUID(str(item["run_id"])))
 
 
-def _done(conn: Connection, claim: Claim) -> None:
-    ledger.finish(conn, claim, JobStatus.DONE, error_code=None, error=None)
+def _done(conn: Connection, claim: Claim, document: Document) -> None:
+    """End the item; what its document lacks stands where the reason of a failure would."""
+    ledger.finish(
+        conn,
+        claim,
+        JobStatus.PARTIAL if document.lost else JobStatus.DONE,
+        error_code=JobStatus.PARTIAL if document.lost else None,
+        error="; ".join(document.lost) or None,
+        warnings=list(document.warnings),
+    )
 
 
 def _staged(held: Held) -> content.Version:

@@ -18,9 +18,8 @@ from pipeline.errors import (
     NotFoundError,
     UnsupportedFormatError,
 )
-from pipeline.ingestion.parse import parse, read
+from pipeline.ingestion.parse import read
 from pipeline.settings import Settings
-from pipeline.text.normalise import content_hash
 from pipeline.types import Document, Track
 
 for_path = configured(Settings()).for_path
@@ -308,19 +307,6 @@ def root(tmp_path: Path) -> Path:
 
 def read_text(root: Path, path: str, *, links: bool = False, most: int = 1000) -> str:
     return read(root, path, max_bytes=most, follow_links=links).decode()
-
-
-def test_hash_and_document_come_from_the_same_bytes(root: Path) -> None:
-    made = parse(
-        root,
-        "documents/a.md",
-        Track.DOCUMENT,
-        parser_for=for_path,
-        max_bytes=1000,
-        follow_links=False,
-    )
-    assert made.document.title == "A"
-    assert made.content_hash == content_hash((root / "documents" / "a.md").read_bytes())
 
 
 @pytest.mark.parametrize(
