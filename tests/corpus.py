@@ -58,17 +58,17 @@ def stage(
         ]
         content.stage_chunks(conn, version_id, pieces, terms)
         staged = content.version(conn, version_id)
-        content.reuse_vectors(conn, staged)
         waiting = content.load_chunks(conn, version_id, without_vectors=True)
+        known = content.vectors_of(conn, live.id, texts)
         content.stage_vectors(
             conn,
             staged,
             [
                 StagedVectors(
                     chunk_id,
-                    piece.content_hash,
-                    vectors[piece.ordinal],
-                    vectors[piece.ordinal][np.newaxis],
+                    piece,
+                    known.get(piece.text, vectors[piece.ordinal]),
+                    known.get(piece.text, vectors[piece.ordinal])[np.newaxis],
                 )
                 for chunk_id, piece in waiting.items()
             ],

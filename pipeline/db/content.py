@@ -7,13 +7,15 @@ it with ``live = false``, seen by no query, until ``publishing.publish`` switche
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, delete, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from pipeline.db.engine import single
 from pipeline.db.tables import (
     chunks,
     document_versions,
@@ -23,6 +25,7 @@ from pipeline.db.tables import (
 )
 from pipeline.errors import NotFoundError
 from pipeline.ports import Vectors
+from pipeline.text.normalise import text_hash
 from pipeline.types import CatalogueEntry, Chunk, Document, Track
 
 
@@ -50,7 +53,7 @@ class StagedVectors:
     """The vectors of one chunk: (dimension,) of its text, (n, dimension) of its sentences."""
 
     chunk_id: int
-    content_hash: str
+    chunk: Chunk
     vector: Vectors
     sentences: Vectors
 
@@ -209,54 +212,46 @@ def load_chunks(
     }
 
 
-def reuse_vectors(conn: Connection, staged: Version) -> int:
-    """Give chunks of ``staged`` the vectors of equal text in the same index set; returns how many.
-
-    So an edit in one section embeds that section only.
-    """
-    reused = conn.execute(
-        text(
-            """
-            INSERT INTO rag.embeddings (chunk_id, index_set_id, workspace, track, content_hash,
-                                        sample_key, embedding)
-            SELECT DISTINCT ON (new.id) new.id, old.index_set_id, :workspace, :track,
-                   old.content_hash, old.sample_key, old.embedding
-            FROM rag.chunks new
-            JOIN rag.embeddings old ON old.index_set_id = :index_set_id
-                                   AND old.content_hash = new.content_hash
-            WHERE new.version_id = :version_id
-            ORDER BY new.id, old.chunk_id
-            ON CONFLICT (chunk_id) DO NOTHING
-            RETURNING chunk_id, content_hash
-            """
-        ),
-        {
-            "workspace": staged.workspace,
-            "track": staged.document.track,
-            "index_set_id": staged.index_set_id,
-            "version_id": staged.id,
-        },
-    ).all()
-    if reused:
-        conn.execute(
-            text(
-                """
-                INSERT INTO rag.sentence_embeddings (chunk_id, ordinal, embedding)
-                SELECT new.chunk_id, s.ordinal, s.embedding
-                FROM rag.embeddings new
-                CROSS JOIN LATERAL (
-                    SELECT min(old.chunk_id) AS chunk_id FROM rag.embeddings old
-                    WHERE old.index_set_id = new.index_set_id
-                      AND old.content_hash = new.content_hash
-                      AND old.chunk_id <> ALL(:reused)
-                ) source
-                JOIN rag.sentence_embeddings s ON s.chunk_id = source.chunk_id
-                WHERE new.chunk_id = ANY(:reused)
-                """
-            ),
-            {"reused": [row.chunk_id for row in reused]},
+def vectors_of(conn: Connection, index_set_id: int, texts: Sequence[str]) -> dict[str, Vectors]:
+    """The vectors that are already there for ``texts``, of whatever document they were made."""
+    by_hash = {text_hash(one): one for one in texts}
+    of_chunks = select(embeddings.c.text_hash, embeddings.c.embedding).where(
+        embeddings.c.index_set_id == index_set_id, embeddings.c.text_hash.in_(by_hash)
+    )
+    of_sentences = (
+        select(sentence_embeddings.c.text_hash, sentence_embeddings.c.embedding)
+        .join(embeddings, embeddings.c.chunk_id == sentence_embeddings.c.chunk_id)
+        .where(
+            embeddings.c.index_set_id == index_set_id,
+            sentence_embeddings.c.text_hash.in_(by_hash),
         )
-    return len(reused)
+    )
+    found = (row for query in (of_sentences, of_chunks) for row in conn.execute(query))
+    return {by_hash[row.text_hash]: np.asarray(row.embedding, np.float32) for row in found}
+
+
+@contextmanager
+def alone_with(index_set_id: int, texts: Sequence[str]) -> Iterator[None]:
+    """Wait until no other worker embeds any of ``texts``, and let none begin meanwhile.
+
+    Advisory locks on a connection of their own, taken in one order by all: they end with it, also
+    when this worker is killed.
+    """
+    if not texts:
+        yield
+        return
+    keys = sorted(
+        int.from_bytes(text_hash(f"{index_set_id} {one}")[:8], "big", signed=True) for one in texts
+    )
+    with single() as conn:
+        conn.execute(
+            text("SELECT pg_advisory_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key"),
+            {"keys": keys},
+        )
+        try:
+            yield
+        finally:
+            conn.execute(text("SELECT pg_advisory_unlock_all()"))
 
 
 def stage_vectors(conn: Connection, staged: Version, vectors: Sequence[StagedVectors]) -> None:
@@ -271,18 +266,25 @@ def stage_vectors(conn: Connection, staged: Version, vectors: Sequence[StagedVec
                 "index_set_id": staged.index_set_id,
                 "workspace": staged.workspace,
                 "track": staged.document.track,
-                "content_hash": item.content_hash,
-                "sample_key": _sample_key(item.content_hash),
+                "content_hash": item.chunk.content_hash,
+                "text_hash": text_hash(item.chunk.search_text),
+                "sample_key": _sample_key(item.chunk.content_hash),
                 "embedding": item.vector,
             }
             for item in vectors
         ],
     )
     sentences = [
-        {"chunk_id": item.chunk_id, "ordinal": ordinal, "embedding": row}
+        {
+            "chunk_id": item.chunk_id,
+            "ordinal": ordinal,
+            "text_hash": text_hash(sentence),
+            "embedding": row,
+        }
         for item in vectors
-        for ordinal, row in enumerate(np.atleast_2d(item.sentences))
-        if row.size
+        for ordinal, (sentence, row) in enumerate(
+            zip(item.chunk.sentences, item.sentences, strict=True)
+        )
     ]
     if sentences:
         conn.execute(upsert(sentence_embeddings).on_conflict_do_nothing(), sentences)

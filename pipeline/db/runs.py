@@ -155,11 +155,12 @@ def planned(
     *,
     unchanged: int,
     skipped: Sequence[dict[str, str]],
-) -> list[tuple[int, Stage]]:
+) -> list[tuple[Stage, int]]:
     """Turn a plan into items; returns the messages to send after the commit.
 
-    The run has no message of its own from here on: it ends with its last item. Raises
-    LeaseLostError when another worker has planned it meanwhile.
+    Removals wait until all else has ended: a renamed document is never missing meanwhile, and its
+    texts keep their vectors. The run has no message of its own from here on: it ends with its last
+    item. Raises LeaseLostError when another worker has planned it meanwhile.
     """
     ledger.hand_on(conn, held, Stage.PUBLISH)
     conn.execute(
@@ -168,31 +169,29 @@ def planned(
         .values(
             unchanged=unchanged,
             skipped=list(skipped),
-            # No message of its own, so none can be lost. Not 'infinity': psycopg can't read it.
-            not_before=text("'9999-01-01'"),
+            not_before=_WITHOUT_MESSAGE,
         )
     )
-    if not work:
-        settle(conn, held.id)
-        return []
-    rows = conn.execute(
-        insert(ingest_items)
-        .values(sent_at=func.now())
-        .returning(ingest_items.c.id, ingest_items.c.stage),
-        [
-            {
-                "run_id": held.id,
-                "workspace": held.row["workspace"],
-                "path": item.path,
-                "track": item.track,
-                "action": item.action,
-                "stage": FIRST_STAGE[item.action],
-                "sends": 1,
-            }
-            for item in work
-        ],
-    )
-    return [(row.id, Stage(row.stage)) for row in rows]
+    if work:
+        conn.execute(
+            insert(ingest_items).values(not_before=_WITHOUT_MESSAGE),
+            [
+                {
+                    "run_id": held.id,
+                    "workspace": held.row["workspace"],
+                    "path": item.path,
+                    "track": item.track,
+                    "action": item.action,
+                    "stage": FIRST_STAGE[item.action],
+                }
+                for item in work
+            ],
+        )
+    return settle(conn, held.id)
+
+
+_WITHOUT_MESSAGE = text("'9999-01-01'")
+"""For ``not_before``: no message is out, so none can be lost. Psycopg can't read 'infinity'."""
 
 
 def root(conn: Connection, run_id: UUID) -> str:
@@ -212,11 +211,28 @@ def set_version(conn: Connection, held: Claim, version_id: int | None) -> None:
     )
 
 
-def settle(conn: Connection, run_id: UUID) -> bool:
-    """End the run if it is planned and all its items have ended; True when this call ended it."""
+def settle(conn: Connection, run_id: UUID) -> list[tuple[Stage, int]]:
+    """Let the run's next items go, or end it if all have ended.
+
+    Returns the messages to send after the commit; those that get lost are the sweep's to find.
+    """
     items = select(ingest_items.c.id).where(ingest_items.c.run_id == run_id)
-    failed = items.where(ingest_items.c.status == JobStatus.FAILED).exists()
+    unfinished = items.where(ingest_items.c.status.in_(UNFINISHED))
+    waiting = (
+        update(ingest_items)
+        .where(ingest_items.c.run_id == run_id, ingest_items.c.not_before == _WITHOUT_MESSAGE)
+        .values(not_before=None, sends=1, sent_at=func.now())
+        .returning(ingest_items.c.id, ingest_items.c.stage)
+    )
+    for query in (
+        waiting.where(ingest_items.c.action != "remove"),
+        waiting.where(~unfinished.where(ingest_items.c.action != "remove").exists()),
+    ):
+        rows = conn.execute(query).all()
+        if rows:
+            return [(Stage(row.stage), row.id) for row in rows]
     indexed = (JobStatus.DONE, JobStatus.PARTIAL)
+    failed = items.where(ingest_items.c.status == JobStatus.FAILED).exists()
     done = items.where(ingest_items.c.status.in_(indexed)).exists()
     ended = conn.execute(
         update(ingest_runs)
@@ -224,7 +240,7 @@ def settle(conn: Connection, run_id: UUID) -> bool:
             ingest_runs.c.id == run_id,
             ingest_runs.c.status == JobStatus.RUNNING,
             ingest_runs.c.stage == Stage.PUBLISH,
-            ~items.where(ingest_items.c.status.in_(UNFINISHED)).exists(),
+            ~unfinished.exists(),
         )
         .values(
             status=case(
@@ -237,7 +253,7 @@ def settle(conn: Connection, run_id: UUID) -> bool:
     ).rowcount
     if ended:
         ledger.notify_ended(conn, ingest_runs, run_id)
-    return ended == 1
+    return []
 
 
 def unsettled(conn: Connection) -> list[UUID]:

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     SmallInteger,
     Table,
@@ -194,6 +195,7 @@ embeddings = Table(
     Column("track", Text, nullable=False),
     Column("live", Boolean, nullable=False, server_default="false"),
     Column("content_hash", Text, nullable=False),  # of the chunk that the vector was made from
+    Column("text_hash", LargeBinary, nullable=False),  # of the very text that was embedded
     Column("sample_key", BigInteger, nullable=False),  # a hash: the lowest ones are the sample
     Column("embedding", VECTOR, nullable=False),
     Index(
@@ -210,7 +212,7 @@ embeddings = Table(
         "sample_key",
         postgresql_where=text("live"),
     ),
-    Index(None, "index_set_id", "content_hash"),
+    Index(None, "index_set_id", "text_hash"),
 )
 """One HNSW index per index set is made when the set is made, see ``index_sets.py``."""
 
@@ -219,7 +221,9 @@ sentence_embeddings = Table(
     metadata,
     Column("chunk_id", ForeignKey(embeddings.c.chunk_id, ondelete="CASCADE"), primary_key=True),
     Column("ordinal", SmallInteger, primary_key=True),
+    Column("text_hash", LargeBinary, nullable=False),
     Column("embedding", VECTOR, nullable=False),
+    Index(None, "text_hash"),
 )
 
 postings = Table(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pipeline.ports import Embedder, Vectors
 from pipeline.types import Chunk
@@ -18,18 +20,30 @@ class Embedded:
     sentence_vectors: Vectors
 
 
-def embed(chunks: Sequence[Chunk], embedder: Embedder) -> list[Embedded]:
-    """Embed ``chunks`` in their order, unit length. Equal texts are embedded once.
+def texts(chunks: Sequence[Chunk]) -> list[str]:
+    """What of ``chunks`` gets a vector, each text once, in order."""
+    return list(dict.fromkeys(t for one in chunks for t in (one.search_text, *one.sentences)))
+
+
+def embed(
+    chunks: Sequence[Chunk], embedder: Embedder, known: Mapping[str, Vectors] | None = None
+) -> list[Embedded]:
+    """Embed ``chunks`` in their order, unit length. A text is embedded once, or not if ``known``.
 
     Raises TransientError when the embedder can't be reached, InvalidVectorError for wrong vectors.
     """
-    texts = [text for chunk in chunks for text in (chunk.search_text, *chunk.sentences)]
-    row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    vectors = unit(embedder.embed_passages(list(row)), count=len(row), dimension=embedder.dimension)
+    vectors = dict(known or {})
+    unknown = [one for one in texts(chunks) if one not in vectors]
+    if unknown:
+        made = embedder.embed_passages(unknown)
+        rows = unit(made, count=len(unknown), dimension=embedder.dimension)
+        vectors |= zip(unknown, rows, strict=True)
     return [
         Embedded(
-            vectors[row[chunk.search_text]],
-            vectors[[row[sentence] for sentence in chunk.sentences]],
+            vectors[chunk.search_text],
+            np.array([vectors[sentence] for sentence in chunk.sentences], np.float32).reshape(
+                -1, embedder.dimension
+            ),
         )
         for chunk in chunks
     ]

@@ -27,6 +27,11 @@ def says_something(text: str) -> bool:
     return any(sign.isalnum() for sign in text)
 
 
+def text_hash(text: str) -> bytes:
+    """16 bytes of the SHA-256 of ``text``: what its vectors are found by."""
+    return hashlib.sha256(text.encode()).digest()[:16]
+
+
 def content_hash(*parts: str | bytes) -> str:
     """SHA-256 in hex over ``parts`` with their boundaries."""
     digest = hashlib.sha256()

@@ -24,13 +24,16 @@ from pipeline.ingestion.publish import postings
 from pipeline.settings import settings
 from pipeline.text import language as languages
 from pipeline.text.normalise import content_hash
-from pipeline.types import Document, JobStatus, Stage, Track
+from pipeline.types import Chunk, Document, JobStatus, Stage, Track
 from pipeline.worker import models, parsing
 from pipeline.worker.stages import Held, stage_task
 from pipeline.worker.sweep import fail_row
 
 EMBED_AT_ONCE = 16
 """Chunks whose vectors are saved together: what a killed worker has to make again, at most."""
+
+TEXTS_AT_ONCE = 200
+"""Texts of them, if they are more than one chunk: each is a lock while it is embedded."""
 
 
 @stage_task(ingest_runs, Stage.PLAN, fail_row)
@@ -73,14 +76,13 @@ def plan(held: Held) -> None:
         for path, track in files
     ]
     with transaction() as conn:
-        messages = runs.planned(
+        held.next += runs.planned(
             conn,
             held.claim,
             work,
             unchanged=found.unchanged,
             skipped=skipped,
         )
-    held.next = [(stage, item_id) for item_id, stage in messages]
 
 
 @stage_task(ingest_items, Stage.PARSE, fail_row)
@@ -146,23 +148,29 @@ def chunk(held: Held) -> None:
 
 @stage_task(ingest_items, Stage.EMBED, fail_row)
 def embed(held: Held) -> None:
-    """Give every chunk that has none yet its vectors; equal text keeps the vectors it had."""
+    """Give every chunk that has none yet its vectors; a text that has one keeps it."""
     staged = _staged(held)
     with transaction() as conn:
         index_sets.live_for(conn, models.identity())
-        content.reuse_vectors(conn, staged)
     while True:
         with transaction() as conn:
             pieces = content.load_chunks(conn, staged.id, without_vectors=True, limit=EMBED_AT_ONCE)
+            pieces = _few(pieces)
+            texts = embedding.texts(list(pieces.values()))
+            known = content.vectors_of(conn, staged.index_set_id, texts)
         if not pieces:
             break
-        made = embedding.embed(list(pieces.values()), models.embedder())
-        vectors = [
-            StagedVectors(chunk_id, piece.content_hash, one.vector, one.sentence_vectors)
-            for (chunk_id, piece), one in zip(pieces.items(), made, strict=True)
-        ]
-        with transaction() as conn:
-            content.stage_vectors(conn, staged, vectors)
+        unknown = [text for text in texts if text not in known]
+        with content.alone_with(staged.index_set_id, unknown):
+            with transaction() as conn:
+                known |= content.vectors_of(conn, staged.index_set_id, unknown)
+            made = embedding.embed(list(pieces.values()), models.embedder(), known)
+            vectors = [
+                StagedVectors(chunk_id, piece, one.vector, one.sentence_vectors)
+                for (chunk_id, piece), one in zip(pieces.items(), made, strict=True)
+            ]
+            with transaction() as conn:
+                content.stage_vectors(conn, staged, vectors)
     with transaction() as conn:
         ledger.hand_on(conn, held.claim, Stage.PUBLISH)
     held.next = [(Stage.PUBLISH, held.claim.id)]
@@ -187,7 +195,7 @@ def publish(held: Held) -> None:
             _done(conn, held.claim, staged.document)
     with transaction() as conn:
         # In a transaction of its own: two last items that end at once must see each other.
-        runs.settle(conn, UUID(str(item["run_id"])))
+        held.next += runs.settle(conn, UUID(str(item["run_id"])))
 
 
 def _done(conn: Connection, claim: Claim, document: Document) -> None:
@@ -200,6 +208,18 @@ def _done(conn: Connection, claim: Claim, document: Document) -> None:
         error="; ".join(document.lost) or None,
         warnings=list(document.warnings),
     )
+
+
+def _few(pieces: dict[int, Chunk]) -> dict[int, Chunk]:
+    """The first of ``pieces``, as many as have `TEXTS_AT_ONCE` texts."""
+    few: dict[int, Chunk] = {}
+    texts = 0
+    for chunk_id, piece in pieces.items():
+        texts += 1 + len(piece.sentences)
+        if few and texts > TEXTS_AT_ONCE:
+            break
+        few[chunk_id] = piece
+    return few
 
 
 def _staged(held: Held) -> content.Version:

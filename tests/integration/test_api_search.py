@@ -118,7 +118,7 @@ def test_a_run_is_recorded_and_told(api: Served) -> None:
             )
         with transaction() as conn:
             item = ledger.claim(
-                conn, ingest_items, items[0][0], Stage.PARSE, owner="test", lease_s=60
+                conn, ingest_items, items[0][1], Stage.PARSE, owner="test", lease_s=60
             )
             assert item is not None
             ledger.finish(conn, item, JobStatus.FAILED, error_code="unreadable", error="not UTF-8")

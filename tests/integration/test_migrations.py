@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from alembic import command
 from sqlalchemy import inspect, text
 
-from pipeline.db import index_sets, migrate
+from pipeline.db import content, index_sets, migrate
 from pipeline.db.engine import engine, transaction
 from pipeline.db.index_sets import Identity
+from tests.corpus import put, unit
 
 E5 = Identity("intfloat/multilingual-e5-small", "q4", 384, "query: ", "passage: ")
 
@@ -29,3 +31,13 @@ def test_down_and_up_again(database: str) -> None:
     with transaction() as conn:
         assert migrate.is_current(conn)
         assert conn.execute(text("SELECT count(*) FROM rag.jobs")).scalar_one() == 0
+
+
+def test_vectors_of_before_are_found_by_their_text(database: str) -> None:
+    put("a.md", ["olá, ação", "second text"], [unit(1), unit(2)])
+    command.downgrade(migrate.config(database), "0002")
+    command.upgrade(migrate.config(database), "head")
+    with transaction() as conn:
+        found = content.vectors_of(conn, index_sets.live(conn).id, ["olá, ação", "third text"])
+    assert list(found) == ["olá, ação"]
+    assert found["olá, ação"] @ unit(1) == pytest.approx(1)

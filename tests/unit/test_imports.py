@@ -28,7 +28,8 @@ ALLOWED = {
     "ingestion": BASE | {"ports", "text", "vectors"},
     "inference": BASE | {"ports", "text"},
     "backends": BASE | {"ports", "settings", "text", "vectors"},
-    "db": BASE | {"inference", "ports", "settings"},  # it returns what ``retrieve`` asks for
+    "db": BASE
+    | {"inference", "ports", "settings", "text"},  # it returns what ``retrieve`` asks for
     "broker": BASE | {"settings"},
     "enqueue": BASE | {"broker"},
     "reports": BASE | {"db", "settings"},
