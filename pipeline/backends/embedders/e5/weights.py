@@ -109,22 +109,12 @@ class Weights:
         return values
 
 
-def unpacked(blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """(..., 32): the nibbles of blocks in the order of their weights, 0 to 15."""
-    packed = blocks[..., 2:]
-    return np.concatenate([packed & 15, packed >> 4], axis=-1)
-
-
-def scales(blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """(...): the scale of each block."""
-    halves = np.ascontiguousarray(blocks[..., :2]).view(np.float16)[..., 0]
-    return halves.astype(np.float32)
-
-
 def values(blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     """(rows, columns): the weights of (rows, columns / 32, 18) blocks."""
-    weights = (unpacked(blocks).astype(np.float32) - 8) * scales(blocks)[..., None]
-    return weights.reshape(len(blocks), -1)
+    scales = np.ascontiguousarray(blocks[..., :2]).view(np.float16).astype(np.float32)
+    packed = blocks[..., 2:]
+    nibbles = np.concatenate([packed & 15, packed >> 4], axis=-1).astype(np.float32)
+    return ((nibbles - 8) * scales).reshape(len(blocks), -1)
 
 
 def _place() -> Path:
