@@ -11,7 +11,7 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_core import ErrorDetails
@@ -263,6 +263,12 @@ def use(chosen: Settings) -> None:
     """Make ``chosen`` this process's settings: for commands that find an embedded instance."""
     global _current
     _current = chosen
+
+
+def embedder_settings(chosen: Settings) -> dict[str, Any]:
+    """What of ``chosen`` an embedder is built by, as plain values and without its key."""
+    names = {name for name in Settings.model_fields if name.startswith("embedder")}
+    return chosen.model_dump(mode="json", include=names - {"embedder_api_key"}, exclude_none=True)
 
 
 def parser_environment(chosen: Settings) -> dict[str, str]:

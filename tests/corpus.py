@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.db import content, index_sets, publishing
 from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
-from pipeline.db.index_sets import Identity, IndexSet
+from pipeline.db.index_sets import Identity, IndexSet, Recipe
 from pipeline.ports import Vectors
 from pipeline.types import Chunk, Document, Track
 
@@ -27,7 +27,7 @@ def unit(*values: float) -> Vectors:
 def index_set() -> IndexSet:
     """The live index set of toy vectors."""
     with transaction() as conn:
-        return index_sets.ensure_live(conn, TOY, {})
+        return index_sets.ensure_live(conn, Recipe(TOY, {"tokens": 400, "overlap": 50}, {}))
 
 
 def stage(

@@ -53,12 +53,12 @@ def _run(path: Path | None, track: str | None, *, force: bool, as_json: bool) ->
 
     root, prefix = _place(settings(), path)
     with connected() as chosen:
-        view = _follow(chosen, _start(chosen, root, prefix, track, force=force), quiet=as_json)
+        view = follow(chosen, _start(chosen, root, prefix, track, force=force), quiet=as_json)
     if as_json:
-        print_json(_shape(view))
+        print_json(shape(view))
     else:
         _tell(view)
-    if view.status != "done":
+    if not finished(view):
         raise typer.Exit(1)
 
 
@@ -98,7 +98,7 @@ def _start(settings: Settings, root: Path, prefix: str, track: str | None, *, fo
     return run_id
 
 
-def _follow(settings: Settings, run_id: UUID, *, quiet: bool) -> RunView:
+def follow(settings: Settings, run_id: UUID, *, quiet: bool) -> RunView:
     """Wait for the end of the run, with a bar on a terminal and lines elsewhere, on stderr."""
     from rich.console import Console
     from rich.progress import Progress
@@ -133,6 +133,11 @@ def _view(settings: Settings, run_id: UUID) -> RunView:
         return runs.view(conn, settings.workspace, run_id)
 
 
+def finished(view: RunView) -> bool:
+    """Whether the run ended with all that it was to do."""
+    return view.status == "done"
+
+
 def _refuse_to_wait_alone(run_id: UUID) -> None:
     from pipeline.db import workers
     from pipeline.db.engine import transaction
@@ -144,7 +149,7 @@ def _refuse_to_wait_alone(run_id: UUID) -> None:
             )
 
 
-def _shape(view: RunView) -> dict[str, Any]:
+def shape(view: RunView) -> dict[str, Any]:
     """The document of ``GET /ingest/{run_id}``."""
     from api.schemas import IngestRun
 

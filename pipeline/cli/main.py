@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from pipeline.cli import content, demo, evaluation, instance, keys, questions, report
+from pipeline.cli import content, demo, evaluation, index, instance, keys, questions, report
 from pipeline.errors import PipelineError
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ app.command("ask")(questions.ask)
 app.command("search")(questions.search)
 app.command("report")(report.report)
 app.command("eval")(evaluation.evaluate)
+app.add_typer(index.app, name="index")
 app.add_typer(keys.app, name="keys")
 app.command("demo", hidden=True)(demo.demo)
 

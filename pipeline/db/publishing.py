@@ -126,8 +126,8 @@ def _count(conn: Connection, scope: Mapping[str, object], pieces: int, terms: in
     )
 
 
-def remove(conn: Connection, workspace: str, path: str) -> None:
-    """Remove a document with all its versions; nothing if it is gone already."""
+def remove(conn: Connection, workspace: str, path: str, *, index_set_id: int | None = None) -> None:
+    """Remove a document from every index set, or from one; nothing if it is gone already."""
     document_id = conn.execute(
         select(documents.c.id)
         .where(documents.c.workspace == workspace, documents.c.path == path)
@@ -135,10 +135,11 @@ def remove(conn: Connection, workspace: str, path: str) -> None:
     ).scalar_one_or_none()
     if document_id is None:
         return
-    for version_id in conn.execute(
-        select(document_versions.c.id).where(
-            document_versions.c.document_id == document_id, document_versions.c.live
-        )
-    ).scalars():
+    versions = select(document_versions.c.id).where(document_versions.c.document_id == document_id)
+    meant = versions
+    if index_set_id is not None:
+        meant = versions.where(document_versions.c.index_set_id == index_set_id)
+    for version_id in conn.execute(meant.where(document_versions.c.live)).scalars():
         _withdraw(conn, version_id)
-    conn.execute(delete(documents).where(documents.c.id == document_id))
+    conn.execute(delete(document_versions).where(document_versions.c.id.in_(meant)))
+    conn.execute(delete(documents).where(documents.c.id == document_id, ~versions.exists()))

@@ -59,10 +59,12 @@ def start(
     prefix: str = "",
     track: Track | None = None,
     force: bool = False,
+    index_set_id: int | None = None,
 ) -> UUID:
     """Record a run; after the commit the caller sends stage ``plan`` for it.
 
     ``root`` is the content folder as the ingest worker sees it, ``prefix`` a folder or file of it.
+    With ``index_set_id`` the run builds that set from the live one instead, and reads no file.
     """
     run_id = uuid4()
     conn.execute(
@@ -73,6 +75,7 @@ def start(
             prefix=prefix,
             track=track,
             force=force,
+            index_set_id=index_set_id,
             stage=Stage.PLAN,
             sends=1,
             sent_at=func.now(),
@@ -194,14 +197,29 @@ _WITHOUT_MESSAGE = text("'9999-01-01'")
 """For ``not_before``: no message is out, so none can be lost. Psycopg can't read 'infinity'."""
 
 
-def root(conn: Connection, run_id: UUID) -> str:
-    """The content folder of run ``run_id``. Raises NotFoundError when the run is gone."""
-    folder = conn.execute(
-        select(ingest_runs.c.root).where(ingest_runs.c.id == run_id)
-    ).scalar_one_or_none()
-    if folder is None:
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run was asked for, as its items need it."""
+
+    root: str
+    index_set_id: int | None
+
+
+def order(conn: Connection, run_id: UUID) -> Order:
+    """What run ``run_id`` was asked for. Raises NotFoundError when the run is gone."""
+    row = conn.execute(
+        select(ingest_runs.c.root, ingest_runs.c.index_set_id).where(ingest_runs.c.id == run_id)
+    ).one_or_none()
+    if row is None:
         raise NotFoundError(f"There is no ingest run {run_id}.")
-    return str(folder)
+    return Order(row.root, row.index_set_id)
+
+
+def unfinished(conn: Connection) -> list[UUID]:
+    """The runs of all workspaces that have not ended."""
+    return list(
+        conn.execute(select(ingest_runs.c.id).where(ingest_runs.c.status.in_(UNFINISHED))).scalars()
+    )
 
 
 def set_version(conn: Connection, held: Claim, version_id: int | None) -> None:

@@ -113,7 +113,8 @@ index_sets = Table(
     Column("dimension", Integer, nullable=False),
     Column("query_prefix", Text, nullable=False),
     Column("passage_prefix", Text, nullable=False),
-    _json("chunking"),
+    _json("chunking"),  # {"tokens", "overlap"}
+    _json("embedder"),  # the settings that workers build its embedder by
     _time("created_at", now=True),
     _time("activated_at"),
     CheckConstraint("state IN ('building', 'live', 'retired')", name="state"),
@@ -327,6 +328,8 @@ ingest_runs = Table(
     Column("root", Text, nullable=False),  # the content folder as the workers see it
     Column("prefix", Text, nullable=False, server_default=""),  # one folder or file of it
     Column("force", Boolean, nullable=False, server_default="false"),  # unchanged files too
+    # The index set that a build fills from the live one; absent when the folder is ingested.
+    Column("index_set_id", ForeignKey(index_sets.c.id, ondelete="CASCADE")),
     *_ledger(),
     Column("unchanged", Integer, nullable=False, server_default="0"),
     _json("skipped", "[]"),  # [{"path", "reason"}]

@@ -49,6 +49,7 @@ class State:
     retrievals: tuple[tuple[Retrieval, ...], ...] = ()  # per query, per track
     ranking: Ranking | None = None
     degraded: tuple[str, ...] = ()
+    index_set_id: int | None = None  # that the queries were embedded for
 
 
 _STATE = TypeAdapter(State)
@@ -77,6 +78,7 @@ def embed_query_task(held: Held) -> None:
         spoken = None
         if job["session_id"]:
             spoken = sessions.language(conn, job["workspace"], job["session_id"])
+        live = index_sets.live_for(conn, models.identity())
     question = job["question"]
     language = languages.detect(
         question,
@@ -88,18 +90,22 @@ def embed_query_task(held: Held) -> None:
     if not texts:
         _hand_on(held, Stage.GENERATE, State(language))
         return
-    queries, degraded = embed_query(texts, models.embedder())
-    _hand_on(held, Stage.RETRIEVE, State(language, queries, degraded=degraded))
+    queries, degraded = embed_query(texts, models.embedder_of(live))
+    _hand_on(
+        held,
+        Stage.RETRIEVE,
+        State(language, queries, degraded=degraded, index_set_id=live.id),
+    )
 
 
 @stage_task(jobs_table, Stage.RETRIEVE, fail_row)
 def retrieve_task(held: Held) -> None:
     """Find candidates in every track, all in one view of the index."""
     state = _state(held)
-    identity = models.identity()
     with snapshot() as conn:
-        live = index_sets.live_for(conn, identity)
-        index = SearchIndex(conn, live.id, identity.dimension, held.row["workspace"])
+        # Not the live one: it may be another by now, and the vectors wouldn't be comparable.
+        meant = index_sets.get(conn, state.index_set_id or 0)
+        index = SearchIndex(conn, meant.id, meant.identity.dimension, held.row["workspace"])
         retrievals = tuple(
             retrieve(
                 query,

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection
 
-from pipeline.db import assistants, content, index_sets, ledger, publishing, quarantine, runs
+from pipeline.db import (
+    assistants,
+    builds,
+    content,
+    index_sets,
+    ledger,
+    publishing,
+    quarantine,
+    runs,
+)
 from pipeline.db.content import StagedVectors, Terms
 from pipeline.db.engine import transaction
+from pipeline.db.index_sets import IndexSet
 from pipeline.db.ledger import Claim
 from pipeline.db.tables import ingest_items, ingest_runs
-from pipeline.errors import InvalidAssistantError, NoIndexError, QuarantinedError
+from pipeline.errors import ConflictError, InvalidAssistantError, NoIndexError, QuarantinedError
 from pipeline.ingestion import assistant as assistant_file
-from pipeline.ingestion import chunk as chunking
+from pipeline.ingestion import chunk as chunker
 from pipeline.ingestion import embed as embedding
 from pipeline.ingestion import sync
 from pipeline.ingestion.parse import read
@@ -40,9 +49,13 @@ TEXTS_AT_ONCE = 200
 def plan(held: Held) -> None:
     """Compare the content folder with what is live and record what there is to do."""
     run = held.row
+    if run["index_set_id"] is not None:
+        _plan_build(held)
+        return
     root = Path(run["root"])
     with transaction() as conn:
-        known = content.known(conn, run["workspace"], _live_set(conn))
+        live = _live_set(conn)
+        known = content.known(conn, run["workspace"], live.id if live else None)
         held_back = quarantine.held(conn, run["workspace"])
     found = sync.plan(
         root,
@@ -55,6 +68,8 @@ def plan(held: Held) -> None:
         quarantined={path: sync.Quarantined(*entry) for path, entry in held_back.items()},
     )
     skipped = [{"path": path, "reason": reason} for path, reason in found.skipped]
+    if live and live.recipe != models.recipe():
+        skipped.append({"path": ".", "reason": _OTHER_RECIPE})
     try:
         assistant = assistant_file.load(root)
     except InvalidAssistantError as error:
@@ -89,11 +104,14 @@ def plan(held: Held) -> None:
 def parse(held: Held) -> None:
     """Read the file and store its text as a staged version."""
     item = held.row
-    with transaction() as conn:
-        root = runs.root(conn, item["run_id"])
     path = item["path"]
+    with transaction() as conn:
+        order = runs.order(conn, item["run_id"])
+    if order.index_set_id is not None:
+        _copy(held, order.index_set_id)
+        return
     data = read(
-        Path(root),
+        Path(order.root),
         path,
         max_bytes=settings().max_file_bytes,
         follow_links=settings().follow_links,
@@ -106,7 +124,7 @@ def parse(held: Held) -> None:
             quarantine.put(conn, item["workspace"], path, its_hash, str(error))
         raise
     with transaction() as conn:
-        index_set = index_sets.ensure_live(conn, models.identity(), _chunking())
+        index_set = index_sets.ensure_live(conn, models.recipe())
     with transaction() as conn:
         content.discard(conn, item["version_id"])
         version_id = content.stage_version(
@@ -125,18 +143,19 @@ def parse(held: Held) -> None:
 @stage_task(ingest_items, Stage.CHUNK, fail_row)
 def chunk(held: Held) -> None:
     """Cut the staged text into chunks."""
-    staged = _staged(held)
+    staged, index_set = _staged(held)
     document = staged.document
+    chunking = index_set.recipe.chunking
     language = document.language or languages.detect(
         document.text, languages=assistant_file.DEFAULT.languages, fallback="en"
     )
     pieces = [
         replace(piece, language=language)
-        for piece in chunking.chunk(
+        for piece in chunker.chunk(
             document,
-            count_tokens=models.embedder().count_tokens,
-            limit=settings().chunk_tokens,
-            overlap=settings().chunk_overlap,
+            count_tokens=models.embedder_of(index_set).count_tokens,
+            limit=chunking["tokens"],
+            overlap=chunking["overlap"],
         )
     ]
     terms = [Terms(*postings(piece)) for piece in pieces]
@@ -149,9 +168,8 @@ def chunk(held: Held) -> None:
 @stage_task(ingest_items, Stage.EMBED, fail_row)
 def embed(held: Held) -> None:
     """Give every chunk that has none yet its vectors; a text that has one keeps it."""
-    staged = _staged(held)
-    with transaction() as conn:
-        index_sets.live_for(conn, models.identity())
+    staged, index_set = _staged(held)
+    embedder = models.embedder_of(index_set)
     while True:
         with transaction() as conn:
             pieces = content.load_chunks(conn, staged.id, without_vectors=True, limit=EMBED_AT_ONCE)
@@ -164,7 +182,7 @@ def embed(held: Held) -> None:
         with content.alone_with(staged.index_set_id, unknown):
             with transaction() as conn:
                 known |= content.vectors_of(conn, staged.index_set_id, unknown)
-            made = embedding.embed(list(pieces.values()), models.embedder(), known)
+            made = embedding.embed(list(pieces.values()), embedder, known)
             vectors = [
                 StagedVectors(chunk_id, piece, one.vector, one.sentence_vectors)
                 for (chunk_id, piece), one in zip(pieces.items(), made, strict=True)
@@ -180,13 +198,18 @@ def embed(held: Held) -> None:
 def publish(held: Held) -> None:
     """Switch the document to the staged version, or remove it, in one transaction."""
     item = held.row
+    with transaction() as conn:
+        building = runs.order(conn, item["run_id"]).index_set_id
     if item["action"] == "remove":
         with transaction() as conn:
-            publishing.remove(conn, item["workspace"], item["path"])
-            quarantine.release(conn, item["workspace"], item["path"])
-            ledger.finish(conn, held.claim, JobStatus.DONE, error_code=None, error=None)
+            publishing.remove(conn, item["workspace"], item["path"], index_set_id=building)
+            if building is None:
+                quarantine.release(conn, item["workspace"], item["path"])
+            _done(conn, held.claim)
     else:
-        staged = _staged(held)
+        staged, index_set = _staged(held)
+        if building is None and index_set.state != "live":
+            raise ConflictError("Another index became the live one meanwhile: ingest again.")
         with transaction() as conn:
             pieces = content.load_chunks(conn, staged.id)
         terms = {chunk_id: Terms(*postings(piece)) for chunk_id, piece in pieces.items()}
@@ -198,15 +221,54 @@ def publish(held: Held) -> None:
         held.next += runs.settle(conn, UUID(str(item["run_id"])))
 
 
-def _done(conn: Connection, claim: Claim, document: Document) -> None:
+_OTHER_RECIPE = (
+    "The settings of embedder or chunks are not those that the index was made with, which stay in "
+    "force: `lastro index create`, `build` and `activate` make one with the new ones beside it."
+)
+
+
+def _plan_build(held: Held) -> None:
+    """Record what an index set lacks of the live one, for the workspace of the run."""
+    run = held.row
+    with transaction() as conn:
+        live = index_sets.live_for(conn, models.identity())
+        found = builds.differences(conn, live.id, run["index_set_id"])
+        work = [
+            runs.Work(one.path, one.track, one.action)
+            for one in found
+            if one.workspace == run["workspace"]
+        ]
+        held.next += runs.planned(conn, held.claim, work, unchanged=0, skipped=[])
+
+
+def _copy(held: Held, set_id: int) -> None:
+    """Stage what the live index shows of the document; one that is gone by now is done."""
+    item = held.row
+    with transaction() as conn:
+        content.discard(conn, item["version_id"])
+        live = index_sets.live(conn)
+        version_id = builds.copy_version(conn, item["workspace"], item["path"], live.id, set_id)
+        if version_id is None:
+            _done(conn, held.claim)
+        else:
+            runs.set_version(conn, held.claim, version_id)
+            ledger.hand_on(conn, held.claim, Stage.CHUNK)
+            held.next = [(Stage.CHUNK, held.claim.id)]
+    if version_id is None:
+        with transaction() as conn:
+            held.next += runs.settle(conn, UUID(str(item["run_id"])))
+
+
+def _done(conn: Connection, claim: Claim, document: Document | None = None) -> None:
     """End the item; what its document lacks stands where the reason of a failure would."""
+    lost = document.lost if document else ()
     ledger.finish(
         conn,
         claim,
-        JobStatus.PARTIAL if document.lost else JobStatus.DONE,
-        error_code=JobStatus.PARTIAL if document.lost else None,
-        error="; ".join(document.lost) or None,
-        warnings=list(document.warnings),
+        JobStatus.PARTIAL if lost else JobStatus.DONE,
+        error_code=JobStatus.PARTIAL if lost else None,
+        error="; ".join(lost) or None,
+        warnings=list(document.warnings) if document else [],
     )
 
 
@@ -222,17 +284,15 @@ def _few(pieces: dict[int, Chunk]) -> dict[int, Chunk]:
     return few
 
 
-def _staged(held: Held) -> content.Version:
+def _staged(held: Held) -> tuple[content.Version, IndexSet]:
+    """The version that an item works on, and the index set that it goes into."""
     with transaction() as conn:
-        return content.version(conn, held.row["version_id"])
+        version = content.version(conn, held.row["version_id"])
+        return version, index_sets.get(conn, version.index_set_id)
 
 
-def _live_set(conn: Connection) -> int | None:
+def _live_set(conn: Connection) -> IndexSet | None:
     try:
-        return index_sets.live_for(conn, models.identity()).id
+        return index_sets.live_for(conn, models.identity())
     except NoIndexError:
         return None
-
-
-def _chunking() -> dict[str, Any]:
-    return {"tokens": settings().chunk_tokens, "overlap": settings().chunk_overlap}

@@ -9,9 +9,10 @@ import functools
 
 import structlog
 
-from pipeline.db.index_sets import Identity
+from pipeline.db.index_sets import Identity, IndexSet, Recipe
+from pipeline.errors import IndexMismatchError
 from pipeline.ports import Embedder, Generator, Reranker
-from pipeline.settings import settings
+from pipeline.settings import Settings, embedder_settings, settings
 from pipeline.types import Track
 
 log = structlog.get_logger(__name__)
@@ -43,7 +44,46 @@ def generator() -> Generator:
 
 def identity() -> Identity:
     """What the configured embedder's vectors are comparable with."""
-    model = embedder()
+    return _identity(embedder())
+
+
+def recipe() -> Recipe:
+    """What an index set that is made now is made by: the settings."""
+    chosen = settings()
+    chunking = {"tokens": chosen.chunk_tokens, "overlap": chosen.chunk_overlap}
+    return Recipe(identity(), chunking, embedder_settings(chosen))
+
+
+def embedder_of(index_set: IndexSet) -> Embedder:
+    """The embedder that made the vectors of ``index_set``, built by the settings it was made with.
+
+    Raises IndexMismatchError when they lead to another model by now, SettingsError when a library
+    or a key for it is missing here.
+    """
+    if index_set.identity == identity():
+        return embedder()
+    found = _others.get(index_set.id) or _others.setdefault(index_set.id, _build(index_set.recipe))
+    if _identity(found) != index_set.identity:
+        raise IndexMismatchError(
+            f"Index set {index_set.id} was made by {index_set.identity}, its settings now lead to "
+            f"{_identity(found)}: make a new one with `lastro index create`."
+        )
+    return found
+
+
+_others: dict[int, Embedder] = {}
+"""By index set: a set's recipe never changes."""
+
+
+def _build(recipe: Recipe) -> Embedder:
+    from pipeline.backends.embedders.factory import build
+
+    own = settings().model_dump()
+    chunking = {f"chunk_{name}": value for name, value in recipe.chunking.items()}
+    return build(Settings.model_validate(own | dict(recipe.embedder) | chunking))
+
+
+def _identity(model: Embedder) -> Identity:
     return Identity(
         model.model, model.revision, model.dimension, model.query_prefix, model.passage_prefix
     )

@@ -8,21 +8,21 @@ from sqlalchemy import inspect, text
 
 from pipeline.db import content, index_sets, migrate
 from pipeline.db.engine import engine, transaction
-from pipeline.db.index_sets import Identity
+from pipeline.db.index_sets import Identity, Recipe
 from tests.corpus import put, unit
 
-E5 = Identity("intfloat/multilingual-e5-small", "q4", 384, "query: ", "passage: ")
+E5 = Recipe(Identity("intfloat/multilingual-e5-small", "q4", 384, "query: ", "passage: "), {}, {})
 
 
 def test_no_difference_is_found_also_with_an_index_set(database: str) -> None:
     with transaction() as conn:
-        index_sets.ensure_live(conn, E5, {})
+        index_sets.ensure_live(conn, E5)
     command.check(migrate.config(database))
 
 
 def test_down_and_up_again(database: str) -> None:
     with transaction() as conn:
-        index_sets.ensure_live(conn, E5, {})
+        index_sets.ensure_live(conn, E5)
     migrate.downgrade(database)
     assert inspect(engine()).get_table_names(schema="rag") == ["alembic_version"]
     with transaction() as conn:
