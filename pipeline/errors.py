@@ -148,6 +148,12 @@ class ForbiddenPathError(PermanentError):
     code: ClassVar[str] = "forbidden_path"
 
 
+class MassRemovalError(PermanentError):
+    """A run would remove most of a track: the operator has to say that this is meant."""
+
+    code: ClassVar[str] = "mass_removal"
+
+
 class InvalidSkillError(PermanentError):
     """A skill lacks what makes it findable: a name, a description or a body."""
 

@@ -86,7 +86,7 @@ def build(index_set: OneSet = None, as_json: AsJson = False) -> None:
 
     The ingest workers do it; questions go on. What was built before a stop is kept.
     """
-    from pipeline.cli.content import finished, follow, shape
+    from pipeline.cli.content import finished, follow, shape, start
     from pipeline.cli.records import connected
     from pipeline.db import builds, index_sets
     from pipeline.db.engine import transaction
@@ -101,7 +101,9 @@ def build(index_set: OneSet = None, as_json: AsJson = False) -> None:
             missing = builds.differences(conn, live.id, chosen.id)
         for workspace in sorted({one.workspace for one in missing}):
             own = settings.model_copy(update={"workspace": workspace})
-            views.append(follow(own, _start(workspace, chosen.id), quiet=as_json))
+            views.append(
+                follow(own, start(workspace, root="", index_set_id=chosen.id), quiet=as_json)
+            )
         with transaction() as conn:
             [shown] = [entry for entry in _shown(conn) if entry["id"] == chosen.id]
     if as_json:
@@ -176,18 +178,6 @@ def _chosen(conn: Connection, set_id: int | None) -> IndexSet:
     if not building:
         raise NotFoundError("No index set is being built: `lastro index create` makes one.")
     return building[-1]
-
-
-def _start(workspace: str, set_id: int) -> Any:
-    from pipeline import enqueue
-    from pipeline.db import runs
-    from pipeline.db.engine import transaction
-    from pipeline.types import Stage
-
-    with transaction() as conn:
-        run_id = runs.start(conn, workspace=workspace, root="", index_set_id=set_id)
-    enqueue.send(Stage.PLAN, run_id)
-    return run_id
 
 
 def _shown(conn: Connection) -> list[dict[str, Any]]:

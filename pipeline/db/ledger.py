@@ -32,6 +32,7 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects.postgresql import JSONB
@@ -39,6 +40,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 from pipeline.db.tables import ingest_items, ingest_runs, jobs
 from pipeline.errors import LeaseLostError
 from pipeline.types import JobStatus, Stage
+
+WITHOUT_MESSAGE = text("'9999-01-01'")
+"""For ``not_before``: no message is out, so none can be lost. Psycopg can't read 'infinity'."""
 
 UNFINISHED = (JobStatus.QUEUED, JobStatus.RUNNING)
 
@@ -220,6 +224,32 @@ def put_back(conn: Connection, held: Claim, *, pause_s: float, code: str, reason
         )
     )
     _write(conn, held, statement, {})
+
+
+def wait(conn: Connection, held: Claim) -> None:
+    """Give the row back untried, until its message is sent after ``stop_waiting``."""
+    statement = (
+        update(held.table)
+        .where(_held(held.table))
+        .values(
+            status=JobStatus.QUEUED,
+            attempts=0,
+            lease_until=None,
+            started_at=None,
+            not_before=WITHOUT_MESSAGE,
+        )
+    )
+    _write(conn, held, statement, {})
+
+
+def stop_waiting(table: Table, condition: Any) -> Any:
+    """A statement that lets waiting rows go and returns them; the caller sends their messages."""
+    return (
+        update(table)
+        .where(table.c.not_before == WITHOUT_MESSAGE, condition)
+        .values(not_before=None, sends=table.c.sends + 1, sent_at=func.now())
+        .returning(table.c.id, table.c.stage)
+    )
 
 
 def _took(held: Claim) -> dict[str, float]:

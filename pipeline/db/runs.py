@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, case, delete, func, insert, select, text, update
+from sqlalchemy import Connection, case, delete, func, insert, select, tuple_, update
 
 from pipeline.db import ledger
-from pipeline.db.ledger import UNFINISHED, Claim
+from pipeline.db.ledger import UNFINISHED, WITHOUT_MESSAGE, Claim
 from pipeline.db.tables import document_versions, ingest_items, ingest_runs
 from pipeline.errors import NotFoundError
 from pipeline.types import JobStatus, Stage, Track
@@ -59,12 +59,15 @@ def start(
     prefix: str = "",
     track: Track | None = None,
     force: bool = False,
+    allow_removals: bool = False,
+    retry_of: UUID | None = None,
     index_set_id: int | None = None,
 ) -> UUID:
     """Record a run; after the commit the caller sends stage ``plan`` for it.
 
     ``root`` is the content folder as the ingest worker sees it, ``prefix`` a folder or file of it.
-    With ``index_set_id`` the run builds that set from the live one instead, and reads no file.
+    With ``retry_of`` only the files that failed in that run are meant, and tried whatever is known
+    of them. With ``index_set_id`` the run fills that set from the live one and reads no file.
     """
     run_id = uuid4()
     conn.execute(
@@ -75,6 +78,8 @@ def start(
             prefix=prefix,
             track=track,
             force=force,
+            allow_removals=allow_removals,
+            retry_of=retry_of,
             index_set_id=index_set_id,
             stage=Stage.PLAN,
             sends=1,
@@ -172,12 +177,12 @@ def planned(
         .values(
             unchanged=unchanged,
             skipped=list(skipped),
-            not_before=_WITHOUT_MESSAGE,
+            not_before=WITHOUT_MESSAGE,
         )
     )
     if work:
         conn.execute(
-            insert(ingest_items).values(not_before=_WITHOUT_MESSAGE),
+            insert(ingest_items).values(not_before=WITHOUT_MESSAGE),
             [
                 {
                     "run_id": held.id,
@@ -191,10 +196,6 @@ def planned(
             ],
         )
     return settle(conn, held.id)
-
-
-_WITHOUT_MESSAGE = text("'9999-01-01'")
-"""For ``not_before``: no message is out, so none can be lost. Psycopg can't read 'infinity'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,41 @@ def order(conn: Connection, run_id: UUID) -> Order:
     if row is None:
         raise NotFoundError(f"There is no ingest run {run_id}.")
     return Order(row.root, row.index_set_id)
+
+
+def failed_files(conn: Connection, workspace: str, run_id: UUID) -> list[str]:
+    """The paths that failed in a run. Raises NotFoundError: unknown, or another workspace's."""
+    return [failure["path"] for failure in view(conn, workspace, run_id).failures]
+
+
+def must_wait(conn: Connection, run: Any) -> bool:
+    """Whether an earlier run of the workspace goes on: two at once would undo each other's work."""
+    earlier = _earlier(run["workspace"], run["created_at"], run["id"])
+    return bool(conn.execute(select(earlier)).scalar())
+
+
+def next_waiting(conn: Connection) -> list[tuple[Stage, UUID]]:
+    """Let the runs go that waited for one that has ended; returns the messages to send."""
+    ours = ingest_runs.alias("ours")
+    free = select(ours.c.id).where(
+        ours.c.status == JobStatus.QUEUED,
+        ~_earlier(ours.c.workspace, ours.c.created_at, ours.c.id),
+    )
+    rows = conn.execute(ledger.stop_waiting(ingest_runs, ingest_runs.c.id.in_(free)))
+    return [(Stage(row.stage), row.id) for row in rows]
+
+
+def _earlier(workspace: Any, created_at: Any, run_id: Any) -> Any:
+    other = ingest_runs.alias("other")
+    return (
+        select(other.c.id)
+        .where(
+            other.c.workspace == workspace,
+            other.c.status.in_(UNFINISHED),
+            tuple_(other.c.created_at, other.c.id) < tuple_(created_at, run_id),
+        )
+        .exists()
+    )
 
 
 def unfinished(conn: Connection) -> list[UUID]:
@@ -236,17 +272,12 @@ def settle(conn: Connection, run_id: UUID) -> list[tuple[Stage, int]]:
     """
     items = select(ingest_items.c.id).where(ingest_items.c.run_id == run_id)
     unfinished = items.where(ingest_items.c.status.in_(UNFINISHED))
-    waiting = (
-        update(ingest_items)
-        .where(ingest_items.c.run_id == run_id, ingest_items.c.not_before == _WITHOUT_MESSAGE)
-        .values(not_before=None, sends=1, sent_at=func.now())
-        .returning(ingest_items.c.id, ingest_items.c.stage)
-    )
-    for query in (
-        waiting.where(ingest_items.c.action != "remove"),
-        waiting.where(~unfinished.where(ingest_items.c.action != "remove").exists()),
+    own = ingest_items.c.run_id == run_id
+    for which in (
+        own & (ingest_items.c.action != "remove"),
+        own & ~unfinished.where(ingest_items.c.action != "remove").exists(),
     ):
-        rows = conn.execute(query).all()
+        rows = conn.execute(ledger.stop_waiting(ingest_items, which)).all()
         if rows:
             return [(Stage(row.stage), row.id) for row in rows]
     indexed = (JobStatus.DONE, JobStatus.PARTIAL)

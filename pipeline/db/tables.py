@@ -328,6 +328,9 @@ ingest_runs = Table(
     Column("root", Text, nullable=False),  # the content folder as the workers see it
     Column("prefix", Text, nullable=False, server_default=""),  # one folder or file of it
     Column("force", Boolean, nullable=False, server_default="false"),  # unchanged files too
+    # However many documents it removes.
+    Column("allow_removals", Boolean, nullable=False, server_default="false"),
+    Column("retry_of", UUID(as_uuid=True)),  # only the files that failed in that run
     # The index set that a build fills from the live one; absent when the folder is ingested.
     Column("index_set_id", ForeignKey(index_sets.c.id, ondelete="CASCADE")),
     *_ledger(),

@@ -27,14 +27,13 @@ from pipeline.errors import ConflictError, InvalidAssistantError, NoIndexError, 
 from pipeline.ingestion import assistant as assistant_file
 from pipeline.ingestion import chunk as chunker
 from pipeline.ingestion import embed as embedding
-from pipeline.ingestion import sync
 from pipeline.ingestion.parse import read
 from pipeline.ingestion.publish import postings
 from pipeline.settings import settings
 from pipeline.text import language as languages
 from pipeline.text.normalise import content_hash
 from pipeline.types import Chunk, Document, JobStatus, Stage, Track
-from pipeline.worker import models, parsing
+from pipeline.worker import models, parsing, planning
 from pipeline.worker.stages import Held, stage_task
 from pipeline.worker.sweep import fail_row
 
@@ -49,29 +48,21 @@ TEXTS_AT_ONCE = 200
 def plan(held: Held) -> None:
     """Compare the content folder with what is live and record what there is to do."""
     run = held.row
+    with transaction() as conn:
+        if runs.must_wait(conn, run):
+            ledger.wait(conn, held.claim)
+            return
     if run["index_set_id"] is not None:
         _plan_build(held)
         return
-    root = Path(run["root"])
     with transaction() as conn:
         live = _live_set(conn)
-        known = content.known(conn, run["workspace"], live.id if live else None)
-        held_back = quarantine.held(conn, run["workspace"])
-    found = sync.plan(
-        root,
-        track=Track(run["track"]) if run["track"] else None,
-        prefix=run["prefix"],
-        known={path: sync.KnownFile(file.content_hash, file.track) for path, file in known.items()},
-        force=run["force"],
-        follow_links=settings().follow_links,
-        supported=parsing.parsers().supported,
-        quarantined={path: sync.Quarantined(*entry) for path, entry in held_back.items()},
-    )
+    found = planning.find(live.id if live else None, run)
     skipped = [{"path": path, "reason": reason} for path, reason in found.skipped]
     if live and live.recipe != models.recipe():
         skipped.append({"path": ".", "reason": _OTHER_RECIPE})
     try:
-        assistant = assistant_file.load(root)
+        assistant = assistant_file.load(Path(run["root"]))
     except InvalidAssistantError as error:
         # The assistant stays as it was; one bad file doesn't cost the others.
         skipped.append({"path": assistant_file.FILE, "reason": str(error)})
@@ -219,6 +210,7 @@ def publish(held: Held) -> None:
     with transaction() as conn:
         # In a transaction of its own: two last items that end at once must see each other.
         held.next += runs.settle(conn, UUID(str(item["run_id"])))
+        held.next += runs.next_waiting(conn)
 
 
 _OTHER_RECIPE = (

@@ -45,8 +45,12 @@ def sweep() -> None:
             if lost:
                 _recover(table, lost)
     with transaction() as conn:
+        due: list[tuple[Stage, Any]] = []
         for run_id in runs.unsettled(conn):
-            runs.settle(conn, run_id)
+            due += runs.settle(conn, run_id)
+        due += runs.next_waiting(conn)
+    for stage, row_id in due:
+        send(stage, row_id)
 
 
 def _recover(table: Table, lost: list[Any]) -> None:

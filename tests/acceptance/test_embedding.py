@@ -57,7 +57,7 @@ def pack(instance: Running, small_pack: Path, told: EmbeddingServer) -> Pack:
     shutil.rmtree(root)
     shutil.copytree(small_pack, root)
     made = Pack(root, instance)
-    made.ingest()
+    made.ingest("--force")
     told.requests.clear()
     return made
 

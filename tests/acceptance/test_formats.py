@@ -84,7 +84,7 @@ def pack(instance: Running, small_pack: Path) -> Pack:
     shutil.rmtree(root)
     shutil.copytree(small_pack, root)
     made = Pack(root, instance)
-    made.ingest()
+    made.ingest("--force")
     return made
 
 

@@ -32,11 +32,13 @@ def instance(tmp_path_factory: pytest.TempPathFactory, small_pack: Path) -> Iter
 
 @pytest.fixture
 def pack(instance: Running, small_pack: Path) -> Pack:
-    """The folder as it was at first; the index still holds what the test before left there."""
+    """The folder as it was at first, and so is the index."""
     root = Path(instance.environment["LASTRO_CONTENT_DIR"])
     shutil.rmtree(root)
     shutil.copytree(small_pack, root)
-    return Pack(root, instance)
+    made = Pack(root, instance)
+    made.ingest("--force")
+    return made
 
 
 def edition(name: str) -> str:

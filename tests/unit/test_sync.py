@@ -7,12 +7,18 @@ import shutil
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.errors import ForbiddenPathError, NotFoundError, PermanentError
+from pipeline.errors import (
+    ForbiddenPathError,
+    MassRemovalError,
+    NotFoundError,
+    PermanentError,
+)
 from pipeline.ingestion import sync
-from pipeline.ingestion.sync import KnownFile, Plan
+from pipeline.ingestion.sync import KnownFile, Plan, Quarantined
 from pipeline.text.normalise import content_hash
 from pipeline.types import Track
 
@@ -46,6 +52,7 @@ def plan(
     prefix: str = "",
     force: bool = False,
     links: bool = False,
+    **more: Any,
 ) -> Plan:
     return sync.plan(
         root,
@@ -55,6 +62,7 @@ def plan(
         force=force,
         follow_links=links,
         supported=SUPPORTED,
+        **{"allow_removals": True} | more,
     )
 
 
@@ -280,3 +288,47 @@ def test_names_that_can_t_be_stored_are_skipped(pack: Path) -> None:
 def test_pipes_are_not_read(pack: Path) -> None:
     os.mkfifo(pack / "documents" / "pipe.md")
     assert len(plan(pack).add) == 4
+
+
+def test_most_of_a_track_is_never_removed_unasked(pack: Path) -> None:
+    for name in "abcd":
+        (pack / "documents" / f"{name}.md").write_text(f"# {name}\n\ntext\n")
+    known = known_of(pack)
+    count = sum(file.track is Track.DOCUMENT for file in known.values())
+    for path, file in known.items():
+        if file.track is Track.DOCUMENT:
+            (pack / path).unlink()
+    with pytest.raises(MassRemovalError, match=rf"{count} of {count} documents.*--force"):
+        plan(pack, known, allow_removals=False)
+    assert len(plan(pack, known, allow_removals=True).remove) == count
+
+
+def test_half_of_a_track_may_go(tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    for name in "abcd":
+        (tmp_path / "documents" / f"{name}.md").write_text(f"# {name}\n\ntext\n")
+    known = known_of(tmp_path)
+    for name in "ab":
+        (tmp_path / "documents" / f"{name}.md").unlink()
+    assert len(plan(tmp_path, known, allow_removals=False).remove) == 2
+    (tmp_path / "documents" / "c.md").unlink()
+    with pytest.raises(MassRemovalError, match="3 of 4 documents"):
+        plan(tmp_path, known, allow_removals=False)
+
+
+def test_a_second_try_is_for_the_given_files_alone(pack: Path) -> None:
+    known = known_of(pack)
+    path = next(iter(known))
+    made = plan(pack, known, force=True, only=[path, "documents/gone.md"], allow_removals=False)
+    assert paths(made.change) == [path]
+    assert (made.add, made.remove, made.unchanged) == ((), (), 0)
+
+
+def test_what_took_its_parser_down_waits_for_a_change(pack: Path) -> None:
+    known = known_of(pack)
+    path = next(iter(known))
+    held = {path: Quarantined(known[path].content_hash, "it ended its parser")}
+    assert (path, "it ended its parser") in plan(pack, {}, quarantined=held).skipped
+    assert path in paths(plan(pack, {}, quarantined=held, force=True).add)
+    (pack / path).write_bytes((pack / path).read_bytes() + b"\nmore")
+    assert path in paths(plan(pack, {}, quarantined=held).add)
