@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from api.access import AccessLog
 from api.limits import BodyLimit
 from api.problems import HANDLERS
-from api.routes import ask, chat, docs, health, ingest, search
+from api.routes import ask, chat, docs, documents, health, ingest, search
 from api.waiting import Endings
 from pipeline import logs
 from pipeline.broker import app as celery
@@ -25,6 +25,7 @@ OPERATIONS = (
     *ask.OPERATIONS,
     *search.OPERATIONS,
     *ingest.OPERATIONS,
+    *documents.OPERATIONS,
     *health.OPERATIONS,
 )
 
@@ -55,7 +56,11 @@ def create_app() -> Starlette:
         ],
         middleware=[
             Middleware(AccessLog),
-            Middleware(BodyLimit, limit=settings().max_body_bytes),
+            Middleware(
+                BodyLimit,
+                limit=settings().max_body_bytes,
+                larger={documents.UPLOADS: settings().max_file_bytes + documents.AROUND_BYTES},
+            ),
         ],
         exception_handlers=HANDLERS,
         lifespan=lifespan,

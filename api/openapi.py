@@ -42,7 +42,9 @@ def document(operations: Iterable[Operation]) -> Json:
     operations = list(operations)
     paths: dict[str, Json] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+        paths.setdefault(_shown(operation.path), {})[operation.method.lower()] = _operation(
+            operation
+        )
     return {
         "openapi": "3.1.0",
         "info": {
@@ -100,15 +102,20 @@ def _operation(operation: Operation) -> Json:
     if operation.body is not Nothing:
         made["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": _ref(operation.body)}},
+            "content": {operation.media: {"schema": _ref(operation.body)}},
         }
     return made
 
 
+def _shown(path: str) -> str:
+    """A route's path without what only the router reads, as in ``{path:path}``."""
+    return re.sub(r"{(\w+):\w+}", r"{\1}", path)
+
+
 def _path_parameters(operation: Operation) -> Iterator[Json]:
-    for name in re.findall(r"{(\w+)}", operation.path):
+    for name in re.findall(r"{(\w+)}", _shown(operation.path)):
         schema: Json = {"type": "string"}
-        if name != "session_id":
+        if name in ("job_id", "run_id"):
             schema["format"] = "uuid"
         yield {"name": name, "in": "path", "required": True, "schema": schema}
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,6 +22,11 @@ from api.problems import Problem, invalid
 from api.requests import Nothing
 from api.security import authorise
 from pipeline.db.keys import ApiKey
+
+JSON = "application/json"
+FORM = "multipart/form-data"
+FORM_FIELDS = 10
+"""Fields of a form beside its file, at most."""
 
 Q = TypeVar("Q", bound=BaseModel)
 B = TypeVar("B", bound=BaseModel)
@@ -56,6 +62,7 @@ class Operation:
     body: type[BaseModel]
     answers: Mapping[int, type[BaseModel] | None]
     problems: Sequence[int]
+    media: str = JSON
 
     def route(self) -> Route:
         """The operation as Starlette's router wants it."""
@@ -71,8 +78,9 @@ def keyed(
     body: type[B],
     answers: Mapping[int, type[BaseModel] | None],
     problems: Sequence[int] = (),
+    media: str = JSON,
 ) -> Callable[[Callable[[Call[Q, B]], Awaitable[Response]]], Operation]:
-    """Make a handler an operation that takes a key with ``scope``.
+    """Make a handler an operation that takes a key with ``scope``, and a body of type ``media``.
 
     The docstring's first line is the summary in the document, the rest the description.
     """
@@ -80,8 +88,11 @@ def keyed(
     def make(handler: Callable[[Call[Q, B]], Awaitable[Response]]) -> Operation:
         async def endpoint(request: Request) -> Response:
             key = await authorise(request, scope)
-            call = Call(request, key, _read_query(request, query), await _read_body(request, body))
-            return await handler(call)
+            asked = _read_query(request, query)
+            if media == FORM:
+                async with request.form(max_files=1, max_fields=FORM_FIELDS) as form:
+                    return await handler(Call(request, key, asked, _read_form(form, body)))
+            return await handler(Call(request, key, asked, await _read_body(request, body)))
 
         summary, description = _told(handler)
         return Operation(
@@ -96,6 +107,7 @@ def keyed(
             body=body,
             answers=answers,
             problems=problems,
+            media=media,
         )
 
     return make
@@ -142,12 +154,21 @@ def answer(
 
 def _read_query(request: Request, model: type[M]) -> M:
     pairs = request.query_params.multi_items()
+    _refuse_repeated(pairs)
+    return validated(model, dict(pairs))
+
+
+def _refuse_repeated(pairs: Iterable[tuple[str, object]]) -> None:
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:
             reason = "is given more than once"
             errors = [{"field": name, "reason": reason}]
             raise Problem(422, "invalid", f"{name} {reason}.", errors=errors)
-    return validated(model, dict(pairs))
+
+
+def _read_form(form: FormData, model: type[M]) -> M:
+    _refuse_repeated(form.multi_items())
+    return validated(model, dict(form.items()))
 
 
 async def _read_body(request: Request, model: type[M]) -> M:

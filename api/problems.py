@@ -20,6 +20,7 @@ from starlette.types import ExceptionHandler
 
 from pipeline.errors import (
     ConflictError,
+    FileTooLargeError,
     ForbiddenPathError,
     GoneError,
     NoIndexError,
@@ -27,6 +28,7 @@ from pipeline.errors import (
     PipelineError,
     QueueFullError,
     TransientError,
+    UnsupportedFormatError,
     WorkerLostError,
 )
 
@@ -40,6 +42,8 @@ STATUS: dict[type[PipelineError], int] = {
     ConflictError: 409,
     NoIndexError: 409,
     GoneError: 410,
+    FileTooLargeError: 413,
+    UnsupportedFormatError: 415,
     ForbiddenPathError: 422,
     QueueFullError: 429,
     TransientError: 503,

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import unicodedata
 from typing import Annotated, Any
+from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from starlette.datastructures import UploadFile
 
 from api.schemas import Track
 from pipeline.settings import settings
@@ -138,3 +140,23 @@ class IngestRequest(BaseModel):
     path: str = Field("", max_length=1000, description="A folder or file of the content folder.")
     track: Track | None = Field(None, description="This kind of content only.")
     force: bool = Field(False, description="Ingest unchanged files too.")
+    allow_removals: bool = Field(
+        False, description="Also where more than half of a track would be removed."
+    )
+    retry: UUID | None = Field(
+        None, strict=False, description="Only the files that failed in this run."
+    )
+
+
+class UploadRequest(BaseModel):
+    """A file for the content folder."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    file: Annotated[UploadFile, WithJsonSchema({"type": "string", "format": "binary"})]
+    path: str = Field(
+        "",
+        max_length=1000,
+        description="Where it goes, like documents/faq.pdf; by default into documents/ under its "
+        "own name. What is there is replaced.",
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Any
 from uuid import UUID
 
 from starlette.responses import Response
@@ -24,6 +25,7 @@ from pipeline.types import Stage, Track
     query=Nothing,
     body=IngestRequest,
     answers={202: IngestAccepted},
+    problems=(404,),
 )
 async def post_ingest(call: Call[Nothing, IngestRequest]) -> Response:
     """Ingest the content folder, or a part of it.
@@ -33,20 +35,32 @@ async def post_ingest(call: Call[Nothing, IngestRequest]) -> Response:
     """
     body = call.body
     prefix = _inside(body.path)
-    root = str(settings().content_dir.expanduser().resolve())
+    if body.retry:
+        retry = body.retry
+        await look(lambda conn: runs.failed_files(conn, call.key.workspace, retry))
+    return await accepted(
+        call.key.workspace,
+        prefix=prefix,
+        track=Track(body.track) if body.track else None,
+        force=body.force,
+        allow_removals=body.allow_removals,
+        retry_of=body.retry,
+    )
+
+
+async def accepted(workspace: str, **order: Any) -> Response:
+    """Record a run of the content folder, see ``runs.start``, and tell where to look for it."""
+    root = str(content_folder())
     run_id = await record(
-        lambda conn: runs.start(
-            conn,
-            workspace=call.key.workspace,
-            root=root,
-            prefix=prefix,
-            track=Track(body.track) if body.track else None,
-            force=body.force,
-        ),
-        Stage.PLAN,
+        lambda conn: runs.start(conn, workspace=workspace, root=root, **order), Stage.PLAN
     )
     headers = {"Location": f"/ingest/{run_id}", "Retry-After": "1"}
     return answer(IngestAccepted(run_id=run_id, status="queued"), 202, headers)
+
+
+def content_folder() -> Path:
+    """The content folder, as this process and the ingest workers see it."""
+    return settings().content_dir.expanduser().resolve()
 
 
 @keyed(

@@ -80,6 +80,14 @@ def known(conn: Connection, workspace: str, index_set_id: int | None) -> dict[st
     return {row.path: KnownFile(row.content_hash, Track(row.track)) for row in rows}
 
 
+def exists(conn: Connection, workspace: str, path: str) -> bool:
+    """Whether any index set holds a document of this path."""
+    found = select(documents.c.id).where(
+        documents.c.workspace == workspace, documents.c.path == path
+    )
+    return conn.execute(found).first() is not None
+
+
 def stage_version(
     conn: Connection,
     *,

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from pipeline.errors import PermanentError
+from pipeline.errors import ForbiddenPathError, PermanentError
 from pipeline.types import Track
 
 FOLDERS: dict[str, Track] = {
@@ -54,7 +54,7 @@ class Folder:
             return
         for entry in self._entries(folder, parts):
             name = unicodedata.normalize("NFC", entry.name)
-            if name.startswith(".") or name.endswith(_LEFTOVERS):
+            if is_hidden(name):
                 continue
             self._entry(entry, (*parts, name), track, (*above, real))
 
@@ -67,7 +67,7 @@ class Folder:
     ) -> None:
         path = Path(entry.path)
         reason = self._refused_link(path) if entry.is_symlink() else ""
-        if not _is_text(entry.name):
+        if not is_text(entry.name):
             reason = "its name is not UTF-8, or holds a control character or a backslash"
         if reason:
             self._skip(where, reason)
@@ -78,7 +78,7 @@ class Folder:
 
     def _file(self, file: Path, where: tuple[str, ...], track: Track) -> None:
         path = "/".join(where)
-        reason = self._refused(where, track)
+        reason = refused(where, track, self._supported)
         if reason is None:
             return
         if not reason and path in self.files:
@@ -89,22 +89,6 @@ class Folder:
             self._skip(where, reason)
         else:
             self.files[path] = (file, track)
-
-    def _refused(self, where: tuple[str, ...], track: Track) -> str | None:
-        """Why a file is not content; empty if it is, None if nobody would take it for content."""
-        name = PurePosixPath(where[-1])
-        ending = name.suffix.lower()
-        if name.stem.casefold() == "readme":
-            return "a README"
-        if where == (ASSISTANT_FILE,):
-            return None
-        if track is Track.SKILL:
-            if len(where) == 3 and str(name) == SKILL_FILE:
-                return ""
-            return f"not a skill: those are skills/<name>/{SKILL_FILE}" if ending == ".md" else None
-        if ending not in self._supported:
-            return f"not a supported format ({', '.join(self._supported)})"
-        return ""
 
     def _refused_link(self, link: Path) -> str:
         if not self._follow_links:
@@ -130,7 +114,43 @@ class Folder:
             ) from None
 
 
-def _is_text(name: str) -> bool:
+def track_of(path: str) -> Track:
+    """The track of a path in a content folder. Raises ForbiddenPathError outside all of them."""
+    first = PurePosixPath(path).parts[0]
+    if first not in FOLDERS:
+        raise ForbiddenPathError(
+            f"{path} is in none of the content's folders: {', '.join(FOLDERS)}."
+        )
+    return FOLDERS[first]
+
+
+def refused(where: tuple[str, ...], track: Track, supported: Collection[str]) -> str | None:
+    """Why the file at ``where`` is not content; empty if it is.
+
+    None if nobody would take it for content. ``supported`` are the endings that a parser reads.
+    """
+    name = PurePosixPath(where[-1])
+    ending = name.suffix.lower()
+    if name.stem.casefold() == "readme":
+        return "a README"
+    if where == (ASSISTANT_FILE,):
+        return None
+    if track is Track.SKILL:
+        if len(where) == 3 and str(name) == SKILL_FILE:
+            return ""
+        return f"not a skill: those are skills/<name>/{SKILL_FILE}" if ending == ".md" else None
+    if ending not in supported:
+        return f"not a supported format ({', '.join(supported)})"
+    return ""
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of this name is passed over without a word."""
+    return name.startswith(".") or name.endswith(_LEFTOVERS)
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be shown: UTF-8, without control characters and backslashes."""
     try:
         name.encode()
     except UnicodeEncodeError:  # the file system's bytes, smuggled in as lone surrogates

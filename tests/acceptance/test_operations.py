@@ -10,9 +10,12 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
+from tests import office
 from tests.pack import Pack
 from tests.running import Running, running, until
 from tests.stub_parser import SETTING
@@ -158,3 +161,30 @@ def test_a_change_is_seen_while_watching(pack: Pack, instance: Running, tmp_path
         watching.send_signal(signal.SIGINT)
     assert watching.wait(timeout=30) == 0
     log.close()
+
+
+def test_a_file_comes_and_goes_over_the_api(pack: Pack, instance: Running) -> None:
+    def ended(answer: httpx.Response) -> dict[str, Any]:
+        assert answer.status_code == 202, answer.text
+
+        def look() -> dict[str, Any] | None:
+            with instance.client as client:
+                found: dict[str, Any] = client.get(answer.headers["location"]).json()
+                return found if found["status"] not in ("queued", "running") else None
+
+        return until(look, what="the run ends")
+
+    path = "documents/manual.docx"
+    data = office.letter("Manual", "The kingfisher is fed with sprats.")
+    with instance.client as client:
+        files = {"file": ("manual.docx", data)}
+        assert ended(client.post("/documents", files=files))["counts"]["added"] == 1
+        assert path in pack.paths("What is the kingfisher fed with?")
+        assert pack.ingest()["counts"]["unchanged"] == 4
+        broken = {"file": ("manual.docx", data[:2000])}
+        told = ended(client.post("/documents", files=broken))
+        assert [one["code"] for one in told["failures"]] == ["unreadable"]
+        assert path in pack.paths("What is the kingfisher fed with?"), "the version before"
+        assert ended(client.delete(f"/documents/{path}"))["counts"]["removed"] == 1
+    assert path not in pack.paths("What is the kingfisher fed with?")
+    assert not (pack.root / path).exists()

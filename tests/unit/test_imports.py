@@ -24,16 +24,18 @@ ALLOWED = {
     "ports": BASE,
     "vectors": {"errors", "ports"},
     "settings": {"errors"},
+    "formats": {"errors"},
     "logs": {"settings"},
     "ingestion": BASE | {"ports", "text", "vectors"},
     "inference": BASE | {"ports", "text"},
-    "backends": BASE | {"ports", "settings", "text", "vectors"},
+    "backends": BASE | {"formats", "ports", "settings", "text", "vectors"},
     "db": BASE
     | {"inference", "ports", "settings", "text"},  # it returns what ``retrieve`` asks for
     "broker": BASE | {"settings"},
     "enqueue": BASE | {"broker"},
     "reports": BASE | {"db", "settings"},
-    "api": BASE | {"broker", "db", "enqueue", "logs", "reports", "settings", "text"},
+    "api": BASE
+    | {"broker", "db", "enqueue", "formats", "ingestion", "logs", "reports", "settings", "text"},
     "worker": BASE
     | {"backends", "broker", "db", "enqueue", "inference", "ingestion", "logs", "ports"}
     | {"settings", "text"},

@@ -21,6 +21,8 @@ CALLS = {
     ("delete", "/chat/{session_id}"),
     ("post", "/ask"),
     ("get", "/search"),
+    ("post", "/documents"),
+    ("delete", "/documents/{path}"),
     ("post", "/ingest"),
     ("get", "/ingest/{run_id}"),
     ("get", "/health"),

@@ -21,9 +21,6 @@ from pipeline.text.markdown import blocks
 from pipeline.text.normalise import normalise, says_something
 from pipeline.types import Document, Track
 
-CONVERTERS = ("docling", "docling_pdf", "markitdown", "pdfium")
-"""The modules of ``converters/``."""
-
 
 @dataclass(frozen=True, slots=True)
 class Converted:

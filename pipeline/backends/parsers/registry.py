@@ -1,4 +1,4 @@
-"""Which parser reads which file: the defaults, and what ``LASTRO_PARSERS`` changes of them."""
+"""The parser of a file, made by the name that ``formats`` has for its ending."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pipeline.backends.parsers.converted import CONVERTERS, ConvertedParser
+from pipeline import formats
+from pipeline.backends.parsers.converted import ConvertedParser
 from pipeline.backends.parsers.markdown import MarkdownParser
 from pipeline.backends.parsers.options import ParseOptions
 from pipeline.backends.parsers.text import TextParser
@@ -16,26 +17,6 @@ from pipeline.ports import Parser
 from pipeline.settings import Settings
 
 _PLAIN: dict[str, Callable[[], Parser]] = {"markdown": MarkdownParser, "text": TextParser}
-
-DEFAULTS = {
-    ".md": "markdown",
-    ".mdx": "markdown",
-    ".txt": "text",
-    ".pdf": "pdfium",
-    ".docx": "docling+markitdown",
-    ".pptx": "docling+markitdown",
-    ".xlsx": "docling+markitdown",
-    ".csv": "docling+markitdown",
-    ".html": "docling+markitdown",
-    ".htm": "docling+markitdown",
-}
-"""The parser of each ending: a plain one, or converters joined by ``+`` in the order they are
-tried."""
-
-_USAGE = (
-    "LASTRO_PARSERS is a list like docx=markitdown,csv=off,odt=my_package:OdtParser; the parsers "
-    f"are {', '.join([*_PLAIN, *CONVERTERS])}, several joined by +, or off."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +59,9 @@ class Parsers:
 
 def configured(settings: Settings) -> Parsers:
     """The parsers that ``settings`` ask for. Raises SettingsError that names what is wrong."""
-    choices = dict(DEFAULTS)
-    if settings.docling_artifacts:
-        choices[".pdf"] = "docling_pdf+pdfium"
-    for entry in filter(None, (part.strip() for part in settings.parsers.split(","))):
-        ending, _, choice = (part.strip() for part in entry.partition("="))
-        if not ending or not choice:
-            raise SettingsError(f"{entry!r} names no format or no parser. {_USAGE}")
-        ending = "." + ending.lstrip(".").lower()
-        if choice == "off":
-            choices.pop(ending, None)
-            continue
-        converters = choice.split("+")
-        if ":" not in choice and choice not in _PLAIN and not set(converters) <= set(CONVERTERS):
-            raise SettingsError(f"{entry!r} names no parser that there is. {_USAGE}")
-        choices[ending] = choice
+    choices = formats.choices(
+        settings.parsers, with_layout_models=settings.docling_artifacts is not None
+    )
     options = ParseOptions(
         pages=settings.parse_max_pages,
         inflated_bytes=settings.parse_max_inflated_bytes,
