@@ -74,7 +74,7 @@ lint: $(VENV)/.dev ## check style and types
 lock: $(VENV)/.dev ## choose the newest versions anew and write requirements.lock
 	$(PIP) install uv
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-		--extra local --extra ops --extra documents --extra gpu --extra dev --no-annotate --no-emit-index-url \
+		--extra local --extra ops --extra documents --extra cpu --extra gpu --extra dev --no-annotate --no-emit-index-url \
 		--custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
 
 $(BIN)/python:
@@ -86,5 +86,5 @@ $(VENV)/.local: pyproject.toml requirements.lock | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) install --constraint requirements.lock --editable '.[local,ops,documents,dev]'
+	$(PIP) install --constraint requirements.lock --editable '.[local,ops,documents,cpu,dev]'
 	@touch $@ $(VENV)/.local

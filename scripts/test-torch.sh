@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of the models of the extra `gpu`, in an environment of their own (1.5 GB): real torch, a real
-# embedder out of a package, a reranker trained on the spot.
+# Tests of the models of the extra `gpu`, in an environment of their own (1.5 GB): real torch, real
+# embedders out of packages, a reranker trained on the spot.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -226,7 +226,8 @@ def test_a_request_has_model_batch_prefix_once_and_key(told: tuple[EmbeddingServ
     assert found == pytest.approx(expected(TEXTS, "passage: "), abs=1e-6)
     assert [len(texts) for texts in server.requests] == [8, 8, 4]
     assert [text for texts in server.requests for text in texts] == [
-        f"passage: {text}" for text in TEXTS
+        f"passage: {text}"
+        for text in reversed(TEXTS)  # the longest first
     ]
     assert {body["model"] for body in server.bodies} == {"m"}
     assert {headers["authorization"] for headers in server.headers} == {"Bearer k1"}

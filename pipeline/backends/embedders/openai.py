@@ -13,6 +13,7 @@ import stamina
 import structlog
 
 from pipeline.backends.embedders import estimate
+from pipeline.backends.embedders.batches import batches, embedded
 from pipeline.backends.embedders.prefixes import prefixes
 from pipeline.errors import (
     BackendRejectedError,
@@ -52,6 +53,7 @@ class OpenAIEmbedder:
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 60
     batch: int = 32
+    batch_tokens: int = 16_384
 
     @classmethod
     def from_settings(cls, settings: Settings) -> OpenAIEmbedder:
@@ -76,6 +78,7 @@ class OpenAIEmbedder:
             api_key=key.get_secret_value() if key else None,
             timeout_s=settings.embedder_timeout_s,
             batch=settings.embedder_batch,
+            batch_tokens=settings.embedder_batch_tokens,
         )
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -93,11 +96,13 @@ class OpenAIEmbedder:
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         with httpx.Client(base_url=self.url, headers=headers, timeout=self.timeout_s) as client:
-            rows = [
-                row
-                for begin in range(0, len(texts), self.batch)
-                for row in self._rows(client, texts[begin : begin + self.batch], prefix)
-            ]
+            parts = batches(
+                texts,
+                lambda text: estimate.tokens(prefix + text),
+                most_texts=self.batch,
+                most_tokens=self.batch_tokens,
+            )
+            rows = embedded(texts, parts, lambda batch: self._rows(client, batch, prefix))
         return unit(rows, count=len(texts), dimension=self.dimension)
 
     def _rows(self, client: httpx.Client, texts: Sequence[str], prefix: str) -> Vectors:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.backends.embedders.batches import batches, embedded
 from pipeline.backends.embedders.prefixes import prefixes
 from pipeline.errors import SettingsError
 from pipeline.ports import Vectors
@@ -29,6 +30,7 @@ class SentenceTransformersEmbedder:
     query_prefix: str
     passage_prefix: str
     batch: int
+    batch_tokens: int
 
     @classmethod
     def from_settings(cls, settings: Settings) -> SentenceTransformersEmbedder:
@@ -68,6 +70,7 @@ class SentenceTransformersEmbedder:
             query_prefix=query,
             passage_prefix=passage,
             batch=settings.embedder_batch,
+            batch_tokens=settings.embedder_batch_tokens,
         )
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -80,17 +83,26 @@ class SentenceTransformersEmbedder:
 
     def count_tokens(self, text: str) -> int:
         """See ports.Embedder."""
-        ids = self.loaded.tokenizer(self.passage_prefix + text, truncation=False, verbose=False)
+        return self._tokens(self.passage_prefix + text)
+
+    def _tokens(self, text: str) -> int:
+        ids = self.loaded.tokenizer(text, truncation=False, verbose=False)
         return len(ids["input_ids"])
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        rows = self.loaded.encode(
-            list(texts),
-            prompt="",  # ours is in the text; the model's default one would come before it
-            batch_size=self.batch,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
+        parts = batches(texts, self._tokens, most_texts=self.batch, most_tokens=self.batch_tokens)
+
+        def embed(batch: list[str]) -> Vectors:
+            made: Vectors = self.loaded.encode(
+                batch,
+                prompt="",  # ours is in the text; the model's default one would come before it
+                batch_size=len(batch),
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+            return made
+
+        rows = embedded(texts, parts, embed)
         return unit(rows, count=len(texts), dimension=self.dimension)
 
 
