@@ -52,6 +52,11 @@ eval: $(VENV)/.local ## measure the answers to content/questions.jsonl
 bench: $(VENV)/.dev ## measure what orchestration and the API cost
 	$(BIN)/python -m benchmarks
 
+.PHONY: bench-ingest
+bench-ingest: $(VENV)/.dev ## measure ingestion against the embedder alone, and the embedder
+	$(BIN)/python -m benchmarks.embedders
+	$(BIN)/python -m benchmarks.ingest
+
 .PHONY: test
 test: $(VENV)/.dev ## set up and run every test but the images'
 	$(BIN)/python -m pytest

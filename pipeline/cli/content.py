@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 POLL_S = 0.2
 LINE_EVERY_S = 5.0
+MOST_LINES = 50
+"""Of a kind that are shown to people; --json has all."""
+
 WATCH_PAUSE_MS = 1000
 """Changes that come closer together than this are one: editors save in several steps."""
 
@@ -131,8 +134,7 @@ def _foretell(path: Path | None, order: dict[str, Any], *, as_json: bool) -> Non
     for part, entries in parts.items():
         for name, _ in entries:
             typer.echo(f"{part:8} {name}")
-    for name, reason in found.skipped:
-        typer.echo(f"skipped  {name}: {reason}")
+    _list("skipped", [{"path": name, "reason": reason} for name, reason in found.skipped])
     counts = ", ".join(f"{len(entries)} {part}" for part, entries in parts.items())
     typer.echo(f"Would be: {counts}, {found.unchanged} unchanged. Nothing was done.")
 
@@ -264,17 +266,23 @@ def shape(view: RunView) -> dict[str, Any]:
 
 
 def _tell(view: RunView) -> None:
-    counts = view.counts
-    for word, entries in (
-        ("skipped", view.skipped),
-        ("note", view.notes),
-        ("partial", view.partial),
-    ):
-        for entry in entries:
-            typer.echo(f"{word:8} {entry['path']}: {entry['reason']}")
-    for failure in view.failures:
-        typer.echo(f"failed   {failure['path']}: {failure['reason']} ({failure['code']})")
+    failures = [
+        {"path": failure["path"], "reason": f"{failure['reason']} ({failure['code']})"}
+        for failure in view.failures
+    ]
+    _list("skipped", view.skipped)
+    _list("note", view.notes)
+    _list("partial", view.partial)
+    _list("failed", failures)
     parts = ("added", "changed", "removed", "unchanged", "failed")
-    typer.echo(", ".join(f"{counts[part]} {part}" for part in parts))
+    typer.echo(", ".join(f"{view.counts[part]} {part}" for part in parts))
     if view.error:
         typer.echo(f"The run {view.status}: {view.error}")
+
+
+def _list(word: str, entries: Sequence[dict[str, str]]) -> None:
+    """A line per entry; of very many the first ones."""
+    for entry in entries[:MOST_LINES]:
+        typer.echo(f"{word:8} {entry['path']}: {entry['reason']}")
+    if len(entries) > MOST_LINES:
+        typer.echo(f"{word:8} {len(entries) - MOST_LINES} more, see --json")

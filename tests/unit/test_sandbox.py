@@ -157,3 +157,18 @@ def test_it_dies_with_its_parent_even_in_mid_file(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     until(lambda: not is_alive(child), what="the child is gone")
+
+
+def test_memory_levels_off_over_many_long_files(readers: list[Reader]) -> None:
+    reader = Reader(parse_recycle=5)
+    readers.append(reader)
+    data = office.pdf(f"Page {n}. " + "All of it is text. " * 20 for n in range(100))
+    sizes = []
+    for number in range(20):
+        made = reader.sandbox.parse(data, f"{number}.pdf", Track.DOCUMENT)
+        assert "Page 99." in made.text
+        child = reader.sandbox._child
+        assert child is not None
+        status = Path(f"/proc/{child._process.pid}/status").read_text()
+        sizes.append(int(status.partition("VmRSS:")[2].split()[0]))
+    assert max(sizes[5:]) < 1.1 * max(sizes[:5]), "kilobytes"
