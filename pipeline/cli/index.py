@@ -67,7 +67,7 @@ def create(as_json: AsJson = False) -> None:
         with transaction() as conn:
             index_sets.lock(conn)
             for one in index_sets.all_sets(conn):
-                if (one.identity, one.recipe.chunking) == (recipe.identity, recipe.chunking):
+                if one.recipe.makes_the_same_as(recipe):
                     raise ConflictError(
                         f"Index set {one.id} ({one.state}) is made that way already: set "
                         "LASTRO_EMBEDDER or LASTRO_CHUNK_TOKENS to what the new one shall have."

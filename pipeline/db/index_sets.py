@@ -43,6 +43,10 @@ class Recipe:
     chunking: Mapping[str, int]
     embedder: Mapping[str, Any]
 
+    def makes_the_same_as(self, other: Recipe) -> bool:
+        """Whether vectors and chunks come out alike, on whatever server and however fast."""
+        return (self.identity, self.chunking) == (other.identity, other.chunking)
+
 
 @dataclass(frozen=True, slots=True)
 class IndexSet:

@@ -59,7 +59,7 @@ def plan(held: Held) -> None:
         live = _live_set(conn)
     found = planning.find(live.id if live else None, run)
     skipped = [{"path": path, "reason": reason} for path, reason in found.skipped]
-    if live and live.recipe != models.recipe():
+    if live and not live.recipe.makes_the_same_as(models.recipe()):
         skipped.append({"path": ".", "reason": _OTHER_RECIPE})
     try:
         assistant = assistant_file.load(Path(run["root"]))

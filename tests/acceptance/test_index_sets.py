@@ -154,6 +154,7 @@ def test_other_chunks_are_another_index(instance: Running) -> None:
     pack.write("documents/long.md", f"# Long\n\n{long}")
     pack.ingest()
     operator = replace(instance, environment=instance.environment | {"LASTRO_CHUNK_TOKENS": "64"})
+    assert [w for w in pack.ingest()["warnings"] if w["path"] == "."] == []
     made = index(operator, "create")
     assert made["chunking"] == {"tokens": 64, "overlap": 50}
     index(instance, "build")
