@@ -168,6 +168,16 @@ def test_other_chunks_are_another_index(instance: Running) -> None:
     assert largest <= 64
     instance.lastro("index", "drop", str(made["id"]))
 
+    # Who sets them and makes no index is told that they are not in force.
+    instance.lastro("down")
+    operator.lastro("up", "--detach")
+    try:
+        [warning] = [w for w in pack.ingest()["warnings"] if w["path"] == "."]
+        assert "lastro index create" in warning["reason"]
+    finally:
+        operator.lastro("down")
+        instance.lastro("up", "--detach")
+
 
 def test_a_worker_set_to_another_model_refuses_with_both_names(
     instance: Running, server: tuple[EmbeddingServer, str]
