@@ -87,7 +87,8 @@ $(BIN)/python:
 
 # The versions stand in requirements.lock; the stamps keep a second run from installing again.
 $(VENV)/.local: pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) install --constraint requirements.lock --editable '.[local]'
+	# What is not imported needs no bytecode: it would be a sixth of the environment.
+	$(PIP) install --no-compile --constraint requirements.lock --editable '.[local]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements.lock | $(BIN)/python

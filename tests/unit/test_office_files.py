@@ -6,6 +6,8 @@ import contextlib
 import datetime
 import io
 import resource
+import subprocess
+import sys
 
 import openpyxl
 import pytest
@@ -313,6 +315,18 @@ def test_markitdown_may_be_the_first_choice(path: str, data: bytes) -> None:
     made = parsed(path, data, parsers=f"{path[2:]}=markitdown")
     assert made.parser == "markitdown"
     assert "Within 30 days." in made.text
+
+
+def test_a_missing_extra_is_named() -> None:
+    program = (
+        "import sys; sys.modules['pypdfium2'] = None\n"
+        "from pipeline.backends.parsers.registry import configured\n"
+        "from pipeline.settings import Settings\n"
+        "configured(Settings()).for_path('a.pdf').parse(b'%PDF-1.7 ...', 'a.pdf', 'document')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "MissingLibraryError: The library pypdfium2 is not installed" in done.stderr
+    assert "pip install 'lastro[documents]'" in done.stderr
 
 
 def test_parsers_are_chosen_by_setting() -> None:
